@@ -31,9 +31,9 @@ pub struct ExitCode {
     pub code: u8,
     /// Its name for `explain`.
     pub name: &'static str,
-    /// What it means.
+    /// Meaning of the code.
     pub meaning: &'static str,
-    /// What to do.
+    /// Advice for the user.
     pub cure: &'static str,
 }
 
@@ -107,7 +107,7 @@ pub const TABLE: &[ExitCode] = &[
     },
 ];
 
-/// Where several codes apply, the one that is given.
+/// Codes in order of precedence: where several apply, the first of them is given.
 pub const PRECEDENCE: &[u8] =
     &[BUG, INTERRUPTED, TERMINATED, LOCKED, CONFIG, FAILED, UNREACHABLE, DRIFT, PENDING];
 

@@ -2,7 +2,7 @@
 //!
 //! Asked where a name is not known, and shown as a whole by `provision explain from-ansible`.
 
-/// Where such a word is met.
+/// Place in which such a word is met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// A key of a playbook.
@@ -43,11 +43,11 @@ impl Place {
 /// A word of Ansible.
 #[derive(Debug, Clone, Copy)]
 pub struct Word {
-    /// Where it is met.
+    /// Place in which it is met.
     pub place: Place,
     /// Its spellings. One that ends in `*` stands for all that begin so.
     pub words: &'static [&'static str],
-    /// What is written here: a fragment.
+    /// Its replacement here: a fragment of a sentence.
     pub here: &'static str,
 }
 
@@ -384,7 +384,7 @@ pub const TABLE: &[Word] = &[
     word(Place::Filter, &["count"], "`length`"),
 ];
 
-/// What other tools and people call a key, with what it is called here where there is such a key.
+/// Names that other tools and people use for a key, with its name here where there is such a key.
 pub const KEYS: &[(&str, &str)] = &[
     ("array", "list"),
     ("bastion", "jump"),
@@ -425,7 +425,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("verify", "expect"),
 ];
 
-/// What is written here for a word that is met at one of these places.
+/// Returns the replacement for a word that is met at one of these places.
 pub fn here(word: &str, places: &[Place]) -> Option<&'static str> {
     let fits = |known: &str| match known.strip_suffix('*') {
         Some(begin) => word.starts_with(begin),

@@ -20,7 +20,7 @@ pub const MAX_NAME: usize = 253;
 /// The most brackets of one name.
 pub const MAX_BRACKETS: usize = 8;
 
-/// What is said of an inventory with more than that.
+/// Returns the message about an inventory with more hosts or names than that.
 pub fn too_many() -> String {
     format!("these are too many: an inventory has at most {MAX_HOSTS} hosts, named at most {MAX_NAMED} times")
 }
@@ -436,7 +436,7 @@ pub struct Dashed<'a> {
     pub first: &'a str,
     last: &'a str,
     domain: &'a str,
-    /// How many hosts it would be.
+    /// Number of hosts that it would be.
     pub count: u64,
 }
 
@@ -494,7 +494,8 @@ mod tests {
         }
     }
 
-    /// What `ClusterShell` made of the same lists; `scripts/hostlists.py` recorded it.
+    /// Compares with the results that `ClusterShell` gave for the same lists; `scripts/hostlists.py` recorded
+    /// them.
     #[test]
     fn lists_are_those_of_clustershell() {
         #[derive(serde::Deserialize)]

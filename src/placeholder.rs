@@ -1,13 +1,13 @@
-//! What stands for a secret in texts of this run, so that plans, diffs and journals never hold one.
+//! Placeholders for secrets in texts of this run, so that plans, diffs and journals never hold a secret.
 //!
-//! Each run has its own random mark, and no placeholder ever leaves the controller: the writer of
-//! a transport puts the values in. So a text that came from a host is data, whatever it says: it
-//! cannot speak a placeholder of this run.
+//! Each run has its own random mark, and no placeholder ever leaves the controller: the writer of a transport
+//! puts the values in. So a text that came from a host is data, whatever it says: it cannot speak a
+//! placeholder of this run.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-/// What every placeholder of this process begins with.
+/// Beginning of every placeholder of this process.
 static OPEN: LazyLock<String> =
     LazyLock::new(|| format!("{{{{provision-secret:{}:", uuid::Uuid::new_v4().simple()));
 const CLOSE: &str = "}}";

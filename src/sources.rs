@@ -1,4 +1,4 @@
-//! Where software comes from: the proxy and the mirrors of a site.
+//! Sources of software: the proxy and the mirrors of a site.
 //!
 //! The one place that everything that fetches something reads. A resource asks
 //! [`Context::sources`](crate::resources::Context::sources) while it is read and takes
@@ -17,7 +17,7 @@ use crate::disk;
 use crate::placeholder;
 
 crate::record! {
-    /// Where software comes from at this site.
+    /// Sources of software at this site.
     ///
     /// A site without a way out names its mirrors here: every URL of repositories, signing keys,
     /// downloads, archives, git and pip that begins as one of them is fetched from there instead.
@@ -27,7 +27,7 @@ crate::record! {
         opt proxy: Sp<Url>,
         /// Names, domains and networks that are reached without the proxy.
         def no_proxy: Vec<Sp<String>> = Vec::new(),
-        /// What replaces the beginning of a URL; the longest beginning wins.
+        /// Replacements for the beginnings of URLs; the longest beginning wins.
         def mirrors: Entries<MirrorFile> = Entries::default(),
     }
 }
@@ -35,7 +35,7 @@ crate::record! {
 crate::record! {
     /// A mirror that signs its repositories anew.
     MirrorRecord("a mirror") {
-        /// What replaces the beginning.
+        /// URL that replaces the beginning.
         req url: Url,
         /// The key that it signs with, relative to the inventory's file; replaces the one that a
         /// `repository` is pinned to.
@@ -64,7 +64,7 @@ impl FromNode for MirrorFile {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Url(pub String);
 
-/// What can be fetched from. `ssh` is for git only.
+/// Schemes of URLs that can be fetched from. `ssh` is for git only.
 const SCHEMES: &[&str] = &["http", "https", "file", "ssh", "git"];
 
 impl Url {
@@ -118,7 +118,7 @@ impl FromNode for Url {
     }
 }
 
-/// What stands in for the beginning of a URL.
+/// Replacement for the beginning of a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Mirror {
     /// The beginning, without a slash at its end.
@@ -177,7 +177,8 @@ impl SiteSources {
         })
     }
 
-    /// Where a URL is fetched from: the mirror with the longest beginning that it has, else itself.
+    /// Returns the URL that is fetched in place of another: that of the mirror with the longest beginning
+    /// that it has, else itself.
     pub fn rewrite(&self, url: &str) -> String {
         match self.find(url) {
             Some((mirror, rest)) => format!("{}{rest}", mirror.to),
@@ -209,7 +210,7 @@ impl SiteSources {
 }
 
 impl SourcesFile {
-    /// What is written, with the keys read.
+    /// Returns the proxy and the mirrors as written, with the keys read.
     pub fn resolve(&self, bases: Bases<'_>, diagnostics: &mut Diagnostics) -> SiteSources {
         let mut sources = SiteSources::default();
         if let Some(proxy) = &self.proxy {

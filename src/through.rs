@@ -7,12 +7,12 @@ use crate::inventory::Host;
 use crate::scheduler::slurm::{self, Known};
 use crate::transport::{Frame, Transport, TransportError};
 
-/// How long a launcher may take to give a shell. Slurm gives up sooner and says why.
+/// Time limit for a launcher to give a shell. Slurm gives up sooner and says why.
 pub const START: Duration = Duration::from_mins(1);
 /// Programs that a launcher may end in by itself.
 const SHELLS: &[&str] = &["sh", "bash", "dash", "ash", "ksh", "zsh"];
 
-/// What starts a shell elsewhere.
+/// Program that starts a shell elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Launcher {
     /// A job of Slurm on the node that is called like the host: the whole node with its GPUs.

@@ -9,6 +9,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests read files and start the program")]
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
@@ -32,14 +33,14 @@ fn validate_playbook(text: &str) -> Result<(), String> {
     for word in text.split_whitespace().collect::<Vec<_>>().windows(2) {
         if word[0].ends_with("src:") {
             let path = directory.path().join(word[1].trim_end_matches([',', '}']));
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, "a file\n").unwrap();
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "a file\n").unwrap();
         }
     }
-    std::fs::write(directory.path().join("playbook.yaml"), text).unwrap();
+    fs::write(directory.path().join("playbook.yaml"), text).unwrap();
     let inventory = directory.path().join("inventory.yaml");
     let hosts = "groups: { gpu: { hosts: \"gpu[0-1]\" }, login: { hosts: [login0] } }";
-    std::fs::write(&inventory, format!("cluster: docs\nplaybooks: [playbook.yaml]\n{hosts}\n")).unwrap();
+    fs::write(&inventory, format!("cluster: docs\nplaybooks: [playbook.yaml]\n{hosts}\n")).unwrap();
     validate(&inventory)
 }
 
@@ -57,7 +58,7 @@ fn yaml_blocks_are_valid() {
                 Some(("inventory", _)) => {
                     let directory = tempfile::tempdir().unwrap();
                     let inventory = directory.path().join("inventory.yaml");
-                    std::fs::write(&inventory, &block.text).unwrap();
+                    fs::write(&inventory, &block.text).unwrap();
                     validate(&inventory)
                 }
                 Some(("playbook", _)) => validate_playbook(&block.text),
@@ -83,7 +84,7 @@ fn the_example_of_each_resource_is_valid() {
 
 #[test]
 fn the_inventories_of_the_repository_are_valid() {
-    for entry in std::fs::read_dir(root().join("inventories")).unwrap() {
+    for entry in fs::read_dir(root().join("inventories")).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|extension| extension == "yaml") {
             validate(&path).unwrap_or_else(|error| panic!("{}:\n{error}", path.display()));
@@ -166,7 +167,7 @@ fn links_resolve() {
             };
             assert!(target.exists(), "{}: {link} leads nowhere", page.display());
             if !wanted.is_empty() {
-                let text = std::fs::read_to_string(&target).unwrap();
+                let text = fs::read_to_string(&target).unwrap();
                 let found =
                     text.lines().filter(|line| line.starts_with('#')).any(|line| anchor(line) == wanted);
                 assert!(found, "{}: {link}: there is no such heading", page.display());
@@ -177,7 +178,7 @@ fn links_resolve() {
 
 #[test]
 fn every_page_is_in_the_site_once() {
-    let summary = std::fs::read_to_string(root().join("docs/SUMMARY.md")).unwrap();
+    let summary = fs::read_to_string(root().join("docs/SUMMARY.md")).unwrap();
     let mut listed: Vec<String> = summary
         .split("](")
         .skip(1)
@@ -193,7 +194,7 @@ fn every_page_is_in_the_site_once() {
 
 #[test]
 fn the_comparison_has_the_figures_of_the_benchmark() {
-    let read = |page: &str| std::fs::read_to_string(root().join(page)).unwrap();
+    let read = |page: &str| fs::read_to_string(root().join(page)).unwrap();
     let (benchmark, comparison) = (read("docs/benchmarks.md"), read("docs/comparison.md"));
     let figures = comparison.split("\n## ").find(|part| part.starts_with("Nothing to do")).unwrap();
     let rows: Vec<&str> = figures.lines().filter(|line| line.starts_with('|')).collect();
@@ -207,7 +208,7 @@ fn the_comparison_has_the_figures_of_the_benchmark() {
 fn messages_that_are_explained_are_said() {
     let mut source = String::new();
     texts(&root().join("src"), &mut source);
-    let page = std::fs::read_to_string(root().join("docs/guides/troubleshooting.md")).unwrap();
+    let page = fs::read_to_string(root().join("docs/guides/troubleshooting.md")).unwrap();
     let messages: Vec<&str> =
         page.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
     assert!(messages.len() > 25, "{messages:?}");
@@ -218,12 +219,12 @@ fn messages_that_are_explained_are_said() {
 
 /// The texts and names of all programs below a folder of the repository.
 fn texts(directory: &Path, into: &mut String) {
-    for entry in std::fs::read_dir(directory).unwrap() {
+    for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
             texts(&path, into);
         } else if path.extension().is_some_and(|extension| extension == "rs" || extension == "sh") {
-            into.push_str(&std::fs::read_to_string(&path).unwrap());
+            into.push_str(&fs::read_to_string(&path).unwrap());
             into.push_str(path.file_name().unwrap().to_str().unwrap());
         }
     }
@@ -242,7 +243,7 @@ fn what_pages_for_contributors_name_is_there() {
         texts(&root().join(folder), &mut source);
     }
     for file in ["build.rs", "clippy.toml", "Cargo.toml", "Makefile"] {
-        source.push_str(&std::fs::read_to_string(root().join(file)).unwrap());
+        source.push_str(&fs::read_to_string(root().join(file)).unwrap());
     }
     let words: BTreeSet<&str> = source.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).collect();
     let known = |part: &str| {
@@ -274,7 +275,7 @@ fn what_pages_for_contributors_name_is_there() {
 /// Every promise of `SECURITY.md` names tests, and they exist.
 #[test]
 fn what_is_promised_is_held_by_a_test() {
-    let page = std::fs::read_to_string(root().join("SECURITY.md")).unwrap();
+    let page = fs::read_to_string(root().join("SECURITY.md")).unwrap();
     let mut seen = 0;
     for row in page.lines().filter(|line| line.starts_with('|') && !line.starts_with("|---")) {
         let cells: Vec<&str> = row.trim_matches('|').split(" | ").collect();
@@ -287,7 +288,7 @@ fn what_is_promised_is_held_by_a_test() {
             held.split('`').skip(1).step_by(2).filter_map(|code| code.split_once("::")).collect();
         assert!(!tests.is_empty(), "no test holds: {promise}");
         for (file, function) in tests {
-            let text = std::fs::read_to_string(root().join(file)).unwrap_or_else(|_| panic!("no {file}"));
+            let text = fs::read_to_string(root().join(file)).unwrap_or_else(|_| panic!("no {file}"));
             let (before, _) = text
                 .split_once(&format!("fn {function}("))
                 .unwrap_or_else(|| panic!("{file} has no {function}"));
@@ -302,4 +303,37 @@ fn what_is_promised_is_held_by_a_test() {
         }
     }
     assert!(seen > 20, "{seen} tests");
+}
+
+/// First words of a comment that is read twice. scripts/counts.py lists such comments.
+const RELATIVE: &[&str] = &["What", "Who", "Whose", "Where", "Why", "How", "Which", "Those", "That"];
+
+/// Doc comments say what a thing is or does, in sentences that begin with their subject.
+#[test]
+fn doc_comments_begin_with_their_subject() {
+    let (mut all, mut relative) = (0, Vec::new());
+    let mut left = vec![root().join("src")];
+    while let Some(directory) = left.pop() {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                left.push(path);
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            let mut before = false;
+            for line in text.lines().map(str::trim_start) {
+                let comment = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"));
+                let first = comment.filter(|text| !before && !text.trim().is_empty());
+                before = comment.is_some();
+                let Some(first) = first else { continue };
+                all += 1;
+                let word = first.split_whitespace().next().unwrap_or_default();
+                if RELATIVE.contains(&word) {
+                    relative.push(format!("{}: {first}", path.display()));
+                }
+            }
+        }
+    }
+    assert!(relative.len() * 100 < all * 3, "{} of {all}: {relative:#?}", relative.len());
 }

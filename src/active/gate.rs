@@ -1,8 +1,8 @@
-//! What a run of `all_reduce_perf` must reach.
+//! Thresholds that a run of `all_reduce_perf` must reach.
 
 use super::nccl::{Busbw, Gate};
 
-/// What carries traffic between hosts.
+/// The network that carries traffic between hosts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Network {
     /// Switches that can add up on their way.
@@ -14,7 +14,7 @@ pub enum Network {
 /// The cards of a host that carry the traffic of jobs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fabric {
-    /// What they are.
+    /// Kind of network that they are connected to.
     pub network: Network,
     /// Gb/s of all together.
     pub gbps: f64,
@@ -31,8 +31,8 @@ fn usual_gbps(gpu: &str) -> f64 {
 
 use Busbw::{Expected, Floor};
 
-/// What Azure/azurehpc-health-checks, oracle-quickstart/oci-hpc and public runs of nccl-tests show. What is
-/// not published is a floor far below what links allow, and only a warning.
+/// Measurements of Azure/azurehpc-health-checks, oracle-quickstart/oci-hpc and public runs of nccl-tests.
+/// Unpublished combinations have a floor far below what links allow, and missing it is only a warning.
 const TABLE: &[Row] = &[
     (A100, 8, 8, Expected(230.0), Some(Expected(185.0)), Some(Expected(185.0))),
     (A100, 2, 7, Floor(150.0), None, None),
@@ -48,8 +48,9 @@ const TABLE: &[Row] = &[
 const A100: &[&str] = &["A100-SXM4-40GB", "A100-SXM4-80GB"];
 const HOPPER: &[&str] = &["H100 80GB HBM3", "H200"];
 
-/// What is expected of `all_reduce_perf` at its largest size; none when nothing is known of the hardware, or of
-/// the cards between several hosts. With fewer or slower cards it is less by as much.
+/// Returns the bandwidth that `all_reduce_perf` should reach at its largest size; `None` when nothing is
+/// known of the hardware, or of the cards between several hosts. Fewer or slower cards lower it in
+/// proportion.
 pub fn expected_busbw(gpu: &str, gpus: usize, hosts: usize, fabric: Option<Fabric>) -> Option<Busbw> {
     let name = gpu.strip_prefix("NVIDIA ").unwrap_or(gpu);
     let (.., one, infiniband, roce) = TABLE

@@ -1,5 +1,5 @@
-//! What jobs need of hosts together: SSH between them, processes started by `mpirun`, all GPUs in one
-//! `all_reduce_perf`.
+//! Tests of everything that a job needs from its hosts together: SSH between them, processes started by
+//! `mpirun`, all GPUs in one `all_reduce_perf`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -27,9 +27,9 @@ const MESH_SECONDS: u64 = 100;
 const START_SECONDS: u64 = 90;
 /// Seconds for `all_reduce_perf`.
 const REDUCE_SECONDS: u64 = 300;
-/// What a run over its time may take to end.
+/// Seconds that a run past its time limit may take to end.
 const GRACE: u64 = 15;
-/// What makes NCCL say which one it is and which way it goes.
+/// Environment that makes NCCL log its version and the network that it uses.
 const LOG: [&str; 2] = ["NCCL_DEBUG=INFO", "NCCL_DEBUG_SUBSYS=INIT,ENV,NET"];
 /// Lines of a failed run that are shown.
 const LINES: usize = 6;
@@ -38,10 +38,10 @@ const LARGEST: u64 = 16 << 30;
 
 /// Results by place in the members.
 type Results = BTreeMap<usize, CheckResult>;
-/// What logins of one host to another said.
+/// Results of logins from one host to another, by their places.
 type Logins = BTreeMap<(usize, usize), PairEnded>;
 type Say<'a> = &'a (dyn Fn(&str) + Send + Sync);
-/// How hosts are called by place.
+/// Names of hosts by place.
 type Names<'a> = dyn Fn(usize) -> &'a str + 'a;
 
 const NO_USER: &str = "neither an `ssh_mesh` task nor `expect.software.mpi_user` says who starts jobs";
@@ -137,7 +137,7 @@ fn shut(logins: &Logins) -> BTreeSet<usize> {
     tries.into_keys().collect()
 }
 
-/// What the script says of the login to one host.
+/// Parses the result of the login to one host from the script's output.
 fn login(text: &str, name: &str) -> PairEnded {
     for line in text.lines() {
         let Some((status, said)) =
@@ -150,7 +150,8 @@ fn login(text: &str, name: &str) -> PairEnded {
     Err(text.lines().last().map_or("it was not tried before the time ran out", str::trim).to_owned())
 }
 
-/// What logins say of one host: that nobody gets in is told of it, and not of those who tried.
+/// Judges the logins of one host. A host that nobody can log in to is itself reported for that, not the hosts
+/// that tried.
 fn reaches(
     host: usize,
     hosts: usize,
@@ -254,7 +255,7 @@ fn mpirun_words(program: &str, network: Option<&str>, hosts: &[&str], each: usiz
     words
 }
 
-/// Why mpirun started nothing, where it says it; without a scheduler it logs in by ssh.
+/// Reports why mpirun started nothing, where its output says so; without a scheduler it logs in by ssh.
 fn why(text: &str) -> String {
     // PRRTE of Open MPI 5 where it has no way to start a process.
     if text.contains("No available launching agents were found") {
@@ -354,8 +355,8 @@ fn largest_size(gpus: &[Gpu]) -> u64 {
     size
 }
 
-/// Who takes part in `all_reduce_perf`: their places, with their GPUs and the program. What the others
-/// are told goes into `results`.
+/// Returns the hosts that take part in `all_reduce_perf`: their places, with their GPUs and the program. The
+/// results of all others go into `results`.
 fn with_gpus<'a>(
     members: &'a [Participant],
     results: &mut Results,
@@ -477,7 +478,8 @@ fn reduced(text: &str, gate: &nccl::Gate, from: &str, library: Option<&str>) -> 
     }
 }
 
-/// How fast all GPUs were. nccl-tests calls the bus bandwidth of one GPU 0: nothing goes over a bus.
+/// Describes the speed of all GPUs. nccl-tests reports a bus bandwidth of 0 for one GPU: nothing goes over a
+/// bus.
 fn speed(gpus: usize, busbw: Option<f64>, size: u64) -> String {
     if gpus == 1 {
         return format!("no wrong value up to {size} bytes; one GPU alone has no bandwidth to measure");

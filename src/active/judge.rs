@@ -5,17 +5,17 @@ use std::collections::BTreeMap;
 use super::pairs::{Blame, Outcomes, Pair};
 use crate::events::{CheckResult, CheckStatus, Evidence, PairTest};
 
-/// How one pair ended: what it showed, or what went wrong.
+/// Result of the test of one pair: what it showed, or what went wrong.
 pub type PairEnded = Result<String, String>;
 
 /// The test of one pair.
 #[derive(Debug, Clone)]
 pub struct PairTrial {
-    /// How it ended.
+    /// Result of the test.
     pub ended: PairEnded,
     /// Gb/s or microseconds, where they were measured.
     pub figure: Option<f64>,
-    /// What it means for the host that is at fault, where it did not go well.
+    /// Status that the host at fault gets where the test did not go well.
     pub fault: CheckStatus,
 }
 
@@ -55,12 +55,12 @@ impl RailTests {
         self.passes.iter().flatten().map(told).collect()
     }
 
-    /// What is proven.
+    /// Returns what the two passes prove about hosts and the paths between them.
     pub fn blame(&self) -> Blame {
         self.outcomes(0).blame(&self.outcomes(1))
     }
 
-    /// What the tests say of one host; `None` when it was in none.
+    /// Returns the result of the tests for one host; `None` when it was in none.
     fn of(&self, host: usize, names: &[String]) -> Option<(CheckStatus, String, Vec<Evidence>)> {
         let name = |host: usize| names.get(host).map_or("?", String::as_str);
         let mut evidence = Vec::new();

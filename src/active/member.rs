@@ -34,7 +34,7 @@ pub(super) struct RailEnd {
     pub port: u32,
     /// Index of its RoCE v2 GID with an IPv4 address; none on InfiniBand.
     pub gid: Option<u32>,
-    /// What the other side connects to.
+    /// Address that the other side connects to.
     pub address: String,
     /// Whether `address` is one of the RDMA device.
     pub own_address: bool,
@@ -49,7 +49,7 @@ pub(super) struct RailEnd {
 /// A host that takes part.
 pub(super) struct Participant {
     pub name: String,
-    /// What it calls itself.
+    /// Hostname that it reports.
     pub hostname: String,
     /// The cards of jobs, whatever state they are in.
     pub fabric: Option<Fabric>,
@@ -59,11 +59,11 @@ pub(super) struct Participant {
     pub gpus: Result<Vec<Gpu>, String>,
     /// Tools of the tests that are there.
     pub tools: BTreeSet<String>,
-    /// What is installed.
+    /// Installed software.
     pub software: Option<Software>,
-    /// What of it is declared.
+    /// Declared expectations of the software.
     pub expect: ExpectSoftware,
-    /// What of speeds is declared.
+    /// Declared thresholds of speeds.
     pub thresholds: ExpectActive,
     /// Whether `NCCL_CROSS_NIC=0` keeps jobs on their rails.
     pub keeps_rails: bool,
@@ -80,7 +80,7 @@ impl Participant {
         self.rails.iter().flat_map(BTreeMap::keys)
     }
 
-    /// What it is told of a test in which it takes no part.
+    /// Returns its result for a test that the inventory leaves out for it; `None` where it takes part.
     pub(super) fn left_out(&self, check: &str) -> Option<CheckResult> {
         self.ignore.iter().any(|id| id == check).then(|| skipped(check, LEFT_OUT))
     }
@@ -110,9 +110,9 @@ impl Participant {
     }
 }
 
-/// What the cards of jobs are and carry together, with the speed that is declared of them or else the highest that
-/// one has: what is down or slow takes nothing from it. `None` where there are none, as with EFA, or no speed is
-/// known.
+/// Returns the network of the cards of jobs and their total speed. Each card counts with its declared speed,
+/// or else with the highest that any of them has, so that one that is down or slow lowers nothing. `None`
+/// where there are no cards, as with EFA, or no speed is known.
 fn fabric(subject: &Subject<'_>, devices: &[&Device]) -> Option<Fabric> {
     let layer = |name: &str| {
         devices.iter().filter(|device| device.ports.iter().any(|port| port.link_layer == name)).count()

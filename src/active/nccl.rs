@@ -28,7 +28,7 @@ pub struct Row {
     pub in_place: Option<Side>,
 }
 
-/// What a run printed.
+/// Parsed output of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Run {
     /// Of nccl-tests, where it says so.
@@ -55,13 +55,13 @@ pub struct Run {
     pub gdr: usize,
     /// Channels between hosts over sockets.
     pub net_socket: usize,
-    /// What says that it failed.
+    /// Lines that report a failure.
     pub trouble: Vec<String>,
-    /// What NCCL warned of.
+    /// Warnings of NCCL.
     pub warnings: Vec<String>,
 }
 
-/// Why a run gave no table.
+/// Reason why a run gave no table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoTable {
     /// The best reason that it gave.
@@ -99,7 +99,7 @@ pub fn parse(output: &str) -> Result<Run, NoTable> {
     if run.rows.is_empty() { Err(run.no_table(output)) } else { Ok(run) }
 }
 
-/// What failing runs say: the loader, the tests, what starts them.
+/// Messages of failing runs: of the loader, of the tests, of the program that starts them.
 const TROUBLE: &[&str] = &[
     "error while loading shared libraries",
     "symbol lookup error",
@@ -261,8 +261,8 @@ impl Run {
         }
     }
 
-    /// Why it has no rows. What the loader and the tests say comes before what NCCL warned of; the last
-    /// line is better than nothing.
+    /// Returns the reason why the run has no rows. Messages of the loader and the tests come before warnings
+    /// of NCCL; the last line is better than nothing.
     fn no_table(mut self, output: &str) -> NoTable {
         let last = output.lines().map(str::trim).rfind(|line| !line.trim_matches('-').is_empty());
         let first = self.trouble.first().or(self.warnings.first()).cloned();
@@ -303,18 +303,18 @@ impl Run {
 /// GB/s of the bus at the largest size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Busbw {
-    /// What healthy hosts show: 95 % of it pass, 85 % warn.
+    /// Bandwidth that healthy hosts show: 95 % of it pass, 85 % warn.
     Expected(f64),
-    /// What any healthy host exceeds, where nothing better is known: less is a warning.
+    /// Bandwidth that any healthy host exceeds, where nothing better is known: less is a warning.
     Floor(f64),
 }
 
-/// What is expected of a run.
+/// Requirements of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gate {
     /// Ranks that must take part.
     pub ranks: usize,
-    /// How fast it must be; none when nothing is known of the hardware.
+    /// Bandwidth that it must reach; `None` when nothing is known of the hardware.
     pub busbw: Option<Busbw>,
     /// Whether channels between hosts must go straight into GPU memory.
     pub gdr: bool,
@@ -322,12 +322,12 @@ pub struct Gate {
     pub between_hosts: bool,
 }
 
-/// How a run is judged.
+/// Judgement of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Judgement {
-    /// What is wrong.
+    /// Failures.
     pub fails: Vec<String>,
-    /// What is not as good as it should be.
+    /// Warnings.
     pub warns: Vec<String>,
 }
 
@@ -460,7 +460,8 @@ mod tests {
         assert_eq!((run.rows.len(), run.wrong(), run.busbw()), (1, Some(3), Some(478.75)));
     }
 
-    /// Where nothing is reduced, the first two generations leave the column of the reduction empty.
+    /// Checks that a run which reduces nothing is read: the first two generations leave the column of the
+    /// reduction empty then.
     #[test]
     fn a_table_without_a_reduction() {
         let text = "#       size         count    type   redop     time   algbw   busbw  error     time   algbw   busbw  error\n\

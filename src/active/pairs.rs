@@ -1,9 +1,9 @@
-//! Who is tested with whom, and which host is bad when pairs fail.
+//! Choice of the pairs that are tested, and of the host to blame when pairs fail.
 //!
-//! Neighbours are tested in rounds of disjoint pairs, so that no host is in two tests at once: two
-//! rounds for an even number of hosts, three for an odd one, whatever their number. A pair that fails
-//! makes both hosts suspect. Each suspect is then tested with a host of a pair that passed: the one
-//! that fails again is bad; when both pass, it is what lies between the two.
+//! Neighbours are tested in rounds of disjoint pairs, so that no host is in two tests at once: two rounds for
+//! an even number of hosts, three for an odd one, whatever their number. A pair that fails makes both hosts
+//! suspect. Each suspect is then tested with a host of a pair that passed: one that fails again is bad; when
+//! both pass, the fault lies between the two.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +31,7 @@ pub fn neighbours(hosts: usize) -> Vec<Round> {
     }
 }
 
-/// How the tests of pairs ended so far.
+/// Results of the pairs tested so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outcomes(BTreeMap<Pair, bool>);
 
@@ -83,7 +83,7 @@ impl Outcomes {
         rounds
     }
 
-    /// What is proven, after the suspects were tested again.
+    /// Returns what is proven, after the suspects were tested again.
     pub fn blame(&self, again: &Self) -> Blame {
         let mut blame = Blame::default();
         let bad: BTreeSet<usize> =
@@ -106,7 +106,7 @@ impl Outcomes {
     }
 }
 
-/// What failed pairs say of hosts.
+/// Hosts and pairs at fault, by the pairs that failed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Blame {
     /// Failed with a partner that is known to be good as well.

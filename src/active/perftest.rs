@@ -1,6 +1,6 @@
 //! `ib_write_bw`, `ib_read_lat`: the tables that perftest prints.
 
-/// What a bandwidth test showed.
+/// Result of a bandwidth test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bandwidth {
     /// Bytes of a message.
@@ -148,7 +148,7 @@ fn status(line: &str) -> Option<u32> {
     digits.chars().rev().collect::<String>().parse().ok()
 }
 
-/// What a bandwidth test sends, and where it comes from.
+/// Direction of a bandwidth test, and the memory that its data comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
     /// From the memory of one host into that of the other.
@@ -159,7 +159,7 @@ pub enum Way {
     Gpu,
 }
 
-/// What a link of this rate must carry: 90 % of it in each direction.
+/// Returns the bandwidth that a link of this rate must carry: 90 % of it in each direction.
 pub fn threshold(way: Way, rate_gbps: f64) -> f64 {
     match way {
         Way::One | Way::Gpu => rate_gbps * 0.9,

@@ -26,7 +26,7 @@ const PINGS: usize = 5;
 const SECONDS: u64 = 3;
 /// Longest time for one test with all that may go wrong.
 const DEADLINE: Duration = Duration::from_secs(90);
-/// What is tested.
+/// A test between two hosts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tool {
     Rping,
@@ -59,7 +59,7 @@ impl Tool {
         }
     }
 
-    /// What the inventory declares for a host.
+    /// Returns the threshold that the inventory declares for a host.
     fn declared(self, member: &Participant) -> Option<f64> {
         let thresholds = &member.thresholds;
         let declared = match self {
@@ -80,18 +80,18 @@ impl Tool {
         }
     }
 
-    /// What of it no two sites have in common: a number that is not declared only warns.
+    /// Whether its number differs from site to site, so that missing an undeclared threshold only warns.
     fn only_warns(self) -> bool {
         matches!(self, Self::Bandwidth(Way::Both | Way::Gpu) | Self::Latency)
     }
 }
 
-/// What tests between hosts found.
+/// Results of the tests between hosts.
 #[derive(Debug, Default)]
 pub struct Traffic {
     /// Results by host.
     pub results: BTreeMap<String, Vec<CheckResult>>,
-    /// What pairs carry.
+    /// Bandwidth of each pair.
     pub pairs: Vec<PairTest>,
 }
 
@@ -250,7 +250,7 @@ async fn tested(
     (all, by_rail.iter().flat_map(|(rail, tests)| tests.pairs(rail, &names)).collect())
 }
 
-/// Why a host does not take part in a test from GPU to GPU.
+/// Returns the reason why a host does not take part in a test from GPU to GPU.
 fn without_gpu(test: Tool, member: &Participant) -> Option<CheckResult> {
     if test != Tool::Bandwidth(Way::Gpu) {
         return None;

@@ -1,4 +1,4 @@
-//! What a bundle is: one line that says so, an index, and the files one after another.
+//! Format of a bundle: one line that identifies it, an index, and the files one after another.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::inventory::Origin;
 
-/// How every bundle begins; then come the number of its format, the length of the index and its SHA-256.
+/// First words of every bundle; then come the number of its format, the length of the index and its SHA-256.
 pub(super) const MAGIC: &str = "provision bundle";
 /// The format that is written and read here.
 pub(super) const FORMAT: u32 = 1;
@@ -16,18 +16,18 @@ pub(super) const HEAD: u64 = 160;
 /// The longest index, in bytes.
 pub(super) const LONGEST: u64 = 256 << 20;
 
-/// What is in a bundle. Everything is in order, so that the same project gives the same bytes.
+/// Contents of a bundle. Everything is in order, so that the same project gives the same bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Index {
     /// Version of the program that made it: built-in playbooks are a part of the program.
     pub program: String,
     /// Name of the cluster.
     pub cluster: String,
-    /// Which of the files is the inventory.
+    /// Path of the inventory among the files.
     pub inventory: Utf8PathBuf,
     /// `--set` of the command that made it.
     pub set: Vec<String>,
-    /// What the programs of `hosts_from` printed, by their words.
+    /// Output of the programs of `hosts_from`, by their command lines.
     pub lists: BTreeMap<String, String>,
     /// Directories, for those that hold no file.
     pub directories: BTreeSet<Utf8PathBuf>,
@@ -49,7 +49,7 @@ pub(super) fn is_inside(path: &Utf8Path) -> bool {
     path != "" && path.components().all(|part| matches!(part, Utf8Component::Normal(_)))
 }
 
-/// How the answer to a program of `hosts_from` is found again.
+/// Returns the key of a program of `hosts_from` in [`Index::lists`]; `None` for a file.
 pub(super) fn list_key(origin: &Origin) -> Option<String> {
     match origin {
         Origin::Program { argv, .. } => serde_json::to_string(argv).ok(),

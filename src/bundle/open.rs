@@ -12,20 +12,20 @@ use crate::disk;
 use crate::inventory::Host;
 use crate::words::hex;
 
-/// Why a bundle is not used.
+/// Reason why a bundle is not used.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Refused {
-    /// What is wrong.
+    /// Description of the problem.
     pub message: String,
-    /// What to do.
+    /// Advice for the user.
     pub hint: String,
 }
 
 /// A bundle that was unpacked. Its directory goes with this.
 #[derive(Debug)]
 pub struct Opened {
-    /// What it holds.
+    /// Contents of the bundle.
     pub index: Index,
     directory: Utf8PathBuf,
     /// Held as long as the directory is in use.
@@ -33,7 +33,7 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// Where its files are.
+    /// Returns the directory that its files were unpacked into.
     pub fn directory(&self) -> Utf8PathBuf {
         // Beside the lock, whatever the files are called.
         self.directory.join("project")
@@ -206,7 +206,8 @@ fn directory(place: &Utf8Path) -> io::Result<(Utf8PathBuf, File)> {
     Ok((above, lock))
 }
 
-/// Which host this machine is: the one that is named, else the one that has its name, with or without a domain.
+/// Finds the host that this machine is: the one that is named, else the one that has its name, with or
+/// without a domain.
 ///
 /// # Errors
 /// When it is none of them, or could be several.

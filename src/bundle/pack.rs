@@ -15,22 +15,22 @@ use crate::project::Project;
 use crate::secrets::SecretSource;
 use crate::words::hex;
 
-/// Why a project cannot be packed.
+/// Reason why a project cannot be packed.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct PackError {
-    /// What is wrong.
+    /// Description of the problem.
     pub message: String,
-    /// What to do.
+    /// Advice for the user.
     pub hint: Option<String>,
 }
 
 /// A bundle that can be written.
 #[derive(Debug)]
 pub struct Packed {
-    /// What it holds.
+    /// Contents of the bundle.
     pub index: Index,
-    /// Where each file is read, in the order of the index.
+    /// Path that each file is read from, in the order of the index.
     from: Vec<Utf8PathBuf>,
 }
 
@@ -176,7 +176,7 @@ fn identity(path: &Utf8Path) -> Option<(u64, u64)> {
     path.metadata().ok().map(|file| (file.dev(), file.ino()))
 }
 
-/// What may be packed of a project.
+/// Limits on the files of a project that may be packed.
 struct Bounds<'a> {
     project: &'a Project,
     /// The directory of the inventory as it was named, and as a whole path.

@@ -1,13 +1,13 @@
 //! A row of the catalogue.
 
-/// Where the text of a sign comes from.
+/// Source of a sign's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Output {
     /// The kernel's log.
     Kernel,
 }
 
-/// How much a sign counts.
+/// Severity of a sign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Counts {
     /// Nothing is wrong, or it is said beside something that is.
@@ -27,7 +27,7 @@ pub enum When {
     Times(usize),
 }
 
-/// What makes a sign count for more.
+/// Condition under which a sign counts for more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Worse {
     /// When it does.
@@ -41,11 +41,11 @@ pub struct Worse {
 pub struct Apart {
     /// The causes of which one is said as well.
     pub beside: &'static [&'static str],
-    /// What to do then, in place of what the row itself says.
+    /// Remedy in that case, in place of the one of the row itself.
     pub act: &'static str,
 }
 
-/// Where a row is from.
+/// Source of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Source {
     /// A page, a file of a source or a report that anybody can open.
@@ -59,24 +59,24 @@ pub struct Source {
 pub struct Cause {
     /// Its id: `nvidia.open_modules`.
     pub id: &'static str,
-    /// Whose words the sign is.
+    /// Source of the sign's words.
     pub output: Output,
     /// The check that tells of it.
     pub check: &'static str,
-    /// What is printed, from the beginning of a message: a pattern in what POSIX extended expressions and the
-    /// crate `regex` read alike, with parts that have names, and with the words of [`super::table`] for an address or
-    /// the name of a process.
+    /// Pattern of the printed text, from the beginning of a message, in what POSIX extended expressions and
+    /// the crate `regex` read alike, with parts that have names, and with the words of `super::table` for
+    /// an address or the name of a process.
     pub sign: &'static str,
     /// The words of a finding, with parts of the sign: `Xid {number}`. A text in brackets is left out where the line
     /// has no such part: `Xid {number}[ on link {link}]`.
     pub says: &'static str,
-    /// What it means, in a sentence.
+    /// Its meaning, in a sentence.
     pub means: &'static str,
-    /// How much it counts by itself.
+    /// Severity by itself.
     pub counts: Counts,
-    /// What makes it count for more.
+    /// Conditions under which it counts for more.
     pub worse: &'static [Worse],
-    /// What to do.
+    /// Remedy.
     pub act: &'static str,
     /// Its causes, where what is said beside it tells them apart; the first that fits is taken.
     pub apart: &'static [Apart],
@@ -84,7 +84,7 @@ pub struct Cause {
     pub ended_by: &'static [&'static str],
     /// Whether later lines of the same message are signs of their own.
     pub begins: bool,
-    /// Where it is from.
+    /// Sources of the row.
     pub sources: &'static [Source],
     /// Lines as they were printed, shortened, with other names and addresses.
     pub samples: &'static [&'static str],

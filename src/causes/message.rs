@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// What stands for a line break within a message, in `/dev/kmsg` and in what our script sends.
+/// Text in place of a line break within a message, in `/dev/kmsg` and in what our script sends.
 const BREAK: &str = "\\x0a";
 
 /// A message, or a later line of one.
@@ -16,13 +16,13 @@ const BREAK: &str = "\\x0a";
 pub struct Message<'a> {
     /// The line of the log.
     pub line: &'a str,
-    /// What the kernel said, without time and host.
+    /// Message of the kernel, without time and host.
     pub text: &'a str,
     /// The first line of the same message, for a later one.
     pub head: Option<&'a str>,
 }
 
-/// What stands before a message. A facility other than 0 is that of a program, which wrote to `/dev/kmsg`.
+/// Prefix of a message. A facility other than 0 is that of a program, which wrote to `/dev/kmsg`.
 static PREFIX: LazyLock<Option<Regex>> = LazyLock::new(|| {
     const TIME: &str = r"\[ *\+?\d+\.\d+\](?: ?\[ *[TC]\d+\])? ?|\[[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ [0-9:]{8} \d{4}\] |\[[A-Z][a-z]{2}[ \d]\d \d\d:\d\d\] ";
     const ISO: &str = r"\d{4}-\d\d-\d\dT\S+ ";

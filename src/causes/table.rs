@@ -112,7 +112,7 @@ impl<'a> Said<'a> {
         self.part("device").unwrap_or("")
     }
 
-    /// What a finding says of it.
+    /// Returns the words of a finding.
     pub fn says(&self) -> String {
         let fill = |text: String, (name, part): (&&str, &&str)| text.replace(&format!("{{{name}}}"), part);
         let is_told = |piece: &str| self.parts.keys().any(|name| piece.contains(&format!("{{{name}}}")));
@@ -121,7 +121,7 @@ impl<'a> Said<'a> {
         self.parts.iter().fold(told.map(|(_, piece)| piece).collect(), fill)
     }
 
-    /// How much it counts among all that is said.
+    /// Returns its severity among all that is said.
     pub fn counts(&self, all: &[Said<'_>]) -> Counts {
         let same = |other: &&Said<'_>| other.cause.id == self.cause.id && other.device() == self.device();
         let holds = |when: When| match when {
@@ -132,7 +132,7 @@ impl<'a> Said<'a> {
         worse.max().unwrap_or(self.cause.counts).max(self.cause.counts)
     }
 
-    /// What to do about it, by what else is said.
+    /// Returns the remedy, by what else is said.
     pub fn act(&self, all: &[Said<'_>]) -> &'static str {
         let is_said = |ids: &[&str]| all.iter().any(|other| ids.contains(&other.cause.id));
         let apart = self.cause.apart.iter().find(|apart| is_said(apart.beside));
@@ -151,11 +151,11 @@ fn judge<'a>(message: &Message<'a>) -> Option<Said<'a>> {
     Some(Said { cause, line: message.line, text: message.text, parts })
 }
 
-/// What these lines of the kernel's log say: a row for each message that is a sign. What was taken back later
-/// is left out.
+/// Reads the signs in these lines of the kernel's log: a row for each message that is a sign. Signs that were
+/// taken back later are left out.
 ///
-/// A later line of a message counts only where the first one is a sign that has such lines, of the same speaker: any account can name a
-/// program so that it looks like one.
+/// A later line of a message counts only where the first one is a sign that has such lines, of the same
+/// speaker: any account can name a program so that it looks like one.
 pub fn read<'a>(lines: impl IntoIterator<Item = &'a str>) -> Vec<Said<'a>> {
     let mut said: Vec<Said<'a>> = Vec::new();
     for message in messages(lines) {

@@ -99,9 +99,9 @@ fn the_sift_passes_what_is_judged() {
     }
 }
 
-/// What an ordinary account can have the kernel print: the name of a process, of a file, of a link of its own user
-/// namespace, options of a mount, texts of a device that is plugged in; in the middle, at the beginning, and behind a
-/// line break.
+/// No text that an ordinary account can have the kernel print is a sign, be it the name of a process, of a
+/// file, of a link of its own user namespace, options of a mount or texts of a device that is plugged in; in
+/// the middle, at the beginning, and behind a line break.
 #[test]
 fn nobody_forges_a_sign() {
     let signs: Vec<&str> = TABLE
@@ -422,7 +422,7 @@ fn what_others_saw() {
     assert!(text.lines().filter(|line| line.contains(" | ")).count() > 100);
 }
 
-/// What healthy hosts print is no sign, however much of it has the words of one.
+/// The log of a healthy host has no sign, however much of it has the words of one.
 #[test]
 fn healthy_boots_are_silent() {
     let folder = std::fs::read_dir(cases().join("healthy")).unwrap();

@@ -1,4 +1,4 @@
-//! What is compared over hosts: outliers of a group, and what only one host may have.
+//! Comparisons over hosts: outliers of a group, and values that only one host may have.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! What is proven about a host at all.
+//! The check that anything at all is proven about a host.
 
 use super::shared::verdict::Verdict;
 use super::{Check, Needs};

@@ -1,4 +1,4 @@
-//! What a job sees and a login does not, or the other way round (`verify --through`).
+//! Differences between the view of a job and that of a login (`verify --through`).
 //!
 //! [`compare`] holds the view behind a launcher against that of a new login. Each row of it belongs to a check, or
 //! is meant to be: another cgroup is how jobs are kept apart. The checks of this file only read their rows.
@@ -15,7 +15,7 @@ use crate::words::{bytes, count};
 
 /// Whether there is a shell behind the launcher at all.
 pub(in crate::checks) const STARTED: &str = "job.started";
-/// What clocks may differ by, in seconds: they are read one after the other.
+/// Allowed difference of clocks, in seconds: they are read one after the other.
 const CLOCK: u64 = 2;
 /// Families of checks that look at what a job uses, not at how the host was set up.
 const SEEN_IN_JOBS: &[&str] = &["gpu.", "rdma.", "software.", "system.shm"];
@@ -144,7 +144,8 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
     },
 ];
 
-/// What differs between a new login and a job, the order of people: who, limits, devices, places, software.
+/// Lists the differences between a new login and a job, in the order that people look for them: user, limits,
+/// devices, places, software.
 pub fn compare(login: &View, job: &View) -> Vec<Difference> {
     let mut rows = Rows::default();
     machine(&mut rows, login, job);
@@ -482,7 +483,7 @@ mod tests {
         }
     }
 
-    /// What a change of the job's view is found by; `-` is meant to be.
+    /// Returns the checks that find a change of the job's view; `-` stands for an intended difference.
     fn found(change: impl FnOnce(&mut View)) -> String {
         let login = healthy();
         let mut job = healthy();

@@ -1,4 +1,4 @@
-//! What the kernel's log tells of processors, disks and network cards.
+//! Messages of the kernel's log about processors, disks and network cards.
 
 use super::shared::log::of_kernel;
 use super::shared::verdict::Checked;

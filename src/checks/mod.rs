@@ -55,7 +55,7 @@ pub use slurm::NODE;
 
 use crate::events::CheckStatus;
 
-/// What a check needs.
+/// Precondition of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Needs {
     /// Any time.
@@ -91,19 +91,19 @@ impl Needs {
 pub struct Check {
     /// Its id: `rdma.port_active`.
     pub id: &'static str,
-    /// What is proven, in one line.
+    /// The property that it proves, in one line.
     pub title: &'static str,
-    /// What it needs.
+    /// Its precondition.
     pub needs: Needs,
-    /// What a finding counts as: fail or warn.
+    /// Severity of a finding: fail or warn.
     pub severity: CheckStatus,
-    /// What is expected when nothing is declared, and the key that declares it.
+    /// Expectation when nothing is declared, and the key that declares it.
     pub expects: &'static str,
-    /// Why it matters.
+    /// Reason why it matters.
     pub why: &'static str,
-    /// What to do about a finding.
+    /// Advice about a finding.
     pub hint: &'static str,
-    /// Where formats and values are from.
+    /// Source of its formats and values.
     pub source: &'static str,
     /// Looks at one host; `Err` is a verdict too, reached early.
     pub run: fn(&Subject<'_>) -> Checked,
@@ -169,7 +169,7 @@ pub fn find(id: &str) -> Option<&'static Check> {
     TABLE.iter().find(|check| check.id == id)
 }
 
-/// What to do when this check finds something.
+/// Returns the advice about a finding of this check.
 pub fn hint(id: &str) -> &'static str {
     find(id).map_or("", |check| check.hint)
 }

@@ -1,5 +1,5 @@
-//! What the tasks of the example sites let `verify` expect: on a full host of each, which checks are skipped
-//! without the tasks and which of them say something with them.
+//! Expectations that `verify` takes from the tasks of the example sites: on a full host of each, the checks
+//! that are skipped without the tasks and those of them that say something with them.
 
 use std::collections::BTreeMap;
 
@@ -93,7 +93,7 @@ fn answers(site: &Site) -> Facts {
     answers
 }
 
-/// What the tasks of a host promise.
+/// Returns the promises of a host's tasks.
 fn promised(project: &Project, host: &Host, answers: &Facts) -> Promises {
     let view = answers.view();
     let inputs = Inputs { facts: Some(&view), ..Inputs::none() };
@@ -280,7 +280,8 @@ fn said(site: &Site, promise: impl Into<Expect>, check: &str) -> String {
     result.map(|result| format!("{} {}", result.status.word(), result.message)).unwrap()
 }
 
-/// Where a program was built with another NCCL than a task made, it is right; what a person wrote is stronger.
+/// Checks that a program built with another NCCL than the one that a task made passes, and that a person's
+/// own declaration takes precedence over the build.
 #[test]
 fn tests_of_nccl_load_what_they_were_built_with() {
     let two = healthy().with("software", "perftest=1", "perftest=1\nnccl=/opt/nccl 2.23.4");
@@ -325,7 +326,7 @@ fn what_a_task_sets_on_purpose_is_no_finding() {
     assert_eq!(said(&small, read(1024), "pcie.max_read_request"), "pass at least 1024 bytes");
 }
 
-/// What is promised of one thing does not make another one expected.
+/// Checks that a promise about one thing does not make another thing expected.
 #[test]
 fn a_setting_for_cards_or_the_clock_expects_no_card_and_no_memory() {
     let mut bare = healthy();

@@ -231,8 +231,9 @@ fn with_nccl(program: &str, linked: Option<&Linked>) -> String {
     nccl.map_or_else(|| program.to_owned(), |(_, file)| format!("{program} with {file}"))
 }
 
-/// Where libnccl and libmpi of a program should come from: the prefix that the inventory says, else that of
-/// its build, else one that a task made. Each as it is named and as it really is.
+/// Returns the prefixes that libnccl and libmpi of a program should come from: the one that the inventory
+/// declares, else that of its build, else one that a task made. Each is given as it is named and as it really
+/// is.
 fn wanted(subject: &Subject<'_>, program: &str) -> Vec<(&'static str, (String, String))> {
     let (expect, Ok(software)) = (expect(subject), subject.software()) else { return Vec::new() };
     let files = software.files.as_ref().ok();

@@ -1,5 +1,6 @@
-//! What is offered at TAB. The program itself says it, so that hosts and runs are those of the inventory on
-//! the line; `provision generate completions` writes how a shell asks. Nothing is run and no host is asked.
+//! Completions for TAB. The program itself offers them, so that hosts and runs are those of the inventory on
+//! the line; `provision generate completions` writes the script by which a shell asks. Nothing is run and no
+//! host is asked.
 
 use std::ffi::OsStr;
 
@@ -73,11 +74,11 @@ fn complete_all(command: Command, above: &str) -> Command {
         .mut_subcommands(|inner| complete_all(inner, &path))
 }
 
-/// What can stand in a place.
+/// Candidates for one place of the command line.
 enum Offer {
     /// One of these.
     Names(fn() -> Vec<Candidate>),
-    /// What this makes of the beginning.
+    /// Candidates that a function finds for the text typed so far.
     Text(fn(&OsStr) -> Vec<Candidate>),
     /// A file.
     File,
@@ -87,7 +88,7 @@ enum Offer {
     Nothing,
 }
 
-/// What can stand for an argument of a command; `None` where nobody has thought about it.
+/// Returns the candidates for an argument of a command; `None` where nobody has thought about it.
 fn offer(command: &str, arg: &str) -> Option<Offer> {
     Some(match (command, arg) {
         (_, "inventory") => Offer::Text(yaml_files),
@@ -118,7 +119,7 @@ fn offer(command: &str, arg: &str) -> Option<Offer> {
     })
 }
 
-/// What was typed, as far as it can be understood.
+/// Parses the words typed so far, as far as they can be understood.
 fn line() -> Option<ArgMatches> {
     // What stands before the first `--` is for the completion itself.
     let words = std::env::args().skip_while(|word| word != "--").skip(1);

@@ -22,9 +22,9 @@ use crate::{exit, lab, transport};
 pub(super) struct Exit {
     /// The exit code.
     pub code: u8,
-    /// What is wrong; may be empty when it was said already.
+    /// Description of the problem; may be empty when it was reported already.
     pub message: String,
-    /// What to do.
+    /// Advice for the user.
     pub hint: Option<String>,
 }
 
@@ -114,7 +114,7 @@ pub fn main_impl() -> ExitCode {
     }
 }
 
-/// What to type where only the inventory was left out and one has the usual name.
+/// Suggests the command where only the inventory was left out and a file with the usual name is there.
 fn inventory_here(error: &clap::Error, typed: impl Iterator<Item = String>) -> Option<String> {
     let ContextValue::Strings(missing) = error.get(ContextKind::InvalidArg)? else { return None };
     let only = error.kind() == ErrorKind::MissingRequiredArgument && missing == &["<INVENTORY>"];
@@ -125,7 +125,8 @@ fn inventory_here(error: &clap::Error, typed: impl Iterator<Item = String>) -> O
     Some(format!("hint: provision {} inventory.yaml", words.join(" ")))
 }
 
-/// What to type for a word that stands where hosts stand with other tools, and for their `-i`.
+/// Returns a hint for an argument that other tools take: a word in the place where they take hosts, or one of
+/// their options.
 fn other_words(error: &clap::Error, typed: impl Iterator<Item = String>) -> Option<String> {
     let ContextValue::String(word) = error.get(ContextKind::InvalidArg)? else { return None };
     (error.kind() == ErrorKind::UnknownArgument).then_some(())?;

@@ -36,12 +36,12 @@ use crate::transport::{ByHost, Keep, PasswordLogins, SshSettings, Transport, quo
 /// Name of the secret that `--ask-become-pass` fills.
 const ASKED: &str = "become";
 
-/// What is run.
+/// A run to start.
 #[derive(Debug)]
 pub(super) struct Launch<'a> {
     /// The subcommand, for the record.
     pub command: &'a str,
-    /// How far it goes.
+    /// Mode of the run: how far it goes.
     pub mode: Mode,
     /// Queries beyond those of the tasks.
     pub queries: BTreeSet<Query>,
@@ -82,7 +82,7 @@ impl<'a> Launch<'a> {
 /// A finished run.
 #[derive(Debug)]
 pub(super) struct Finished {
-    /// What the engine says.
+    /// Report of the engine.
     pub report: engine::Report,
     /// Everything as one value.
     pub record: Record,
@@ -554,7 +554,7 @@ fn leave(code: u8) -> ! {
     std::process::exit(i32::from(code))
 }
 
-/// How changes that interrupt something are agreed to.
+/// Returns the consent to changes that interrupt something: given, refused, or asked for when it is needed.
 fn consent(yes: bool, interactive: bool, display: &Arc<Mutex<Terminal>>, cancel: &Cancel) -> Consent {
     if yes || !interactive {
         return if yes { Consent::given() } else { Consent::refused() };

@@ -1,4 +1,4 @@
-//! What the environment and the terminal say; the only place that reads them.
+//! Settings from the environment and the terminal; the only place that reads them.
 
 use std::io::IsTerminal as _;
 
@@ -9,12 +9,12 @@ use crate::journal::{cache_home, state_home};
 use crate::report::terminal::{self, Verbosity};
 use crate::transport::ASKPASS;
 
-/// What holds for the whole program.
+/// Settings of the whole program.
 #[derive(Debug, Clone)]
 pub(super) struct Settings {
-    /// Where the state of this user stands.
+    /// Directory of this user's state.
     pub state: Utf8PathBuf,
-    /// Where this user keeps what can be made again.
+    /// Directory for data of this user that can be made again.
     pub cache: Utf8PathBuf,
     /// `$HOME`, or what `/etc/passwd` says.
     pub home: Option<Utf8PathBuf>,
@@ -22,11 +22,11 @@ pub(super) struct Settings {
     pub sudo_user: Option<u32>,
     /// Name of the user, for messages and for the locks of hosts.
     pub user: String,
-    /// What says which letters are shown: the first of `LC_ALL`, `LC_CTYPE` and `LANG` that is set.
+    /// Locale that decides which letters are shown: the first of `LC_ALL`, `LC_CTYPE` and `LANG` that is set.
     pub locale: Option<String>,
     /// `$XDG_RUNTIME_DIR`.
     pub runtime_dir: Option<Utf8PathBuf>,
-    /// How much is said.
+    /// Verbosity of the output.
     pub verbosity: Verbosity,
     /// `$RUST_LOG`.
     pub log_filter: Option<String>,
@@ -85,7 +85,7 @@ impl Settings {
         }
     }
 
-    /// What the display may use.
+    /// Returns the limits of the display.
     pub(super) fn terminal(&self) -> terminal::TerminalSettings {
         terminal::TerminalSettings { verbosity: self.verbosity, width: self.width, progress: self.progress }
     }

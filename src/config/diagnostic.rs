@@ -8,7 +8,7 @@ use super::source::{SourceId, Sources, Span};
 use crate::placeholder;
 use crate::words::is_deceptive;
 
-/// How bad it is.
+/// Severity of a mistake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -21,19 +21,19 @@ pub enum Severity {
 /// One mistake with its place and what to do about it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
-    /// What is wrong: a lowercase sentence without full stop.
+    /// Description of the mistake: a lowercase sentence without full stop.
     pub message: String,
-    /// Where.
+    /// Its place.
     pub span: Span,
-    /// What stands at that place; may be empty.
+    /// Text beside the mark at that place; may be empty.
     pub label: String,
     /// Other places that matter, such as the first of two hosts of one name.
     pub related: Vec<(Span, String)>,
-    /// What is good to know.
+    /// Further facts that are good to know.
     pub notes: Vec<String>,
-    /// What to do.
+    /// Advice on what to do.
     pub help: Option<String>,
     /// The help is to put the marked text in double quotes, which is then shown.
     pub quote: bool,
@@ -171,7 +171,7 @@ const ALIKE: [(&str, &str); 4] = [
     ("\u{ad}\u{200b}\u{200c}\u{200d}\u{2060}\u{feff}", ""),
 ];
 
-/// What is said of a text with such a sign.
+/// Describes the first sign of a text that only looks like another one, or is not seen.
 fn looks_like(text: &str) -> Option<String> {
     text.chars().find_map(|sign| {
         let (_, like) = ALIKE.iter().find(|(signs, _)| signs.contains(sign))?;

@@ -2,16 +2,16 @@
 
 use super::source::{Sources, Span};
 
-/// What is wrong in a text and where: a byte range of it.
+/// An error in a text, with its place: a byte range of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextError {
     /// First byte.
     pub start: usize,
     /// One past the last byte.
     pub end: usize,
-    /// What is wrong.
+    /// Description of the error.
     pub message: String,
-    /// What to do.
+    /// Advice on what to do.
     pub help: Option<String>,
 }
 
@@ -37,7 +37,8 @@ impl TextError {
     }
 }
 
-/// Where bytes `start..end` of a scalar's text are written. `scalar` is the scalar's own place.
+/// Finds the place where bytes `start..end` of a scalar's text are written. `scalar` is the scalar's own
+/// place.
 ///
 /// Text and file differ by quotes, escapes and the indentation of block scalars; they are walked
 /// side by side. Where they cannot be matched, the whole scalar is the answer.

@@ -185,7 +185,8 @@ impl FromNode for NonZeroU32 {
     }
 }
 
-/// What to write for a text where a list is wanted: its words, as far as they are no line for a shell.
+/// Advises what to write for a text where a list is wanted: its words, as far as they are no line for a
+/// shell.
 fn in_brackets(line: &str) -> Option<String> {
     let words: Vec<&str> = line.split([' ', ',', '\n', '\t']).filter(|word| !word.is_empty()).collect();
     if words.len() > 1 && line.contains(['|', '<', '>', ';', '&', '$', '*']) {
@@ -200,7 +201,8 @@ fn in_brackets(line: &str) -> Option<String> {
     fits.then(|| format!("write `[{}]`", words.into_iter().map(scalar).collect::<Vec<_>>().join(", ")))
 }
 
-/// What to write for the keys of a map without values, as Ansible names hosts, where a list is wanted.
+/// Advises what to write for the keys of a map without values, as Ansible names hosts, where a list is
+/// wanted.
 pub fn keys_in_brackets(entries: &[(Sp<String>, Node)]) -> Option<String> {
     let names: Vec<&str> = entries.iter().map(|(key, _)| key.value.as_str()).collect();
     let short = !names.is_empty() && entries.iter().all(|(_, value)| value.is_null());
@@ -208,7 +210,7 @@ pub fn keys_in_brackets(entries: &[(Sp<String>, Node)]) -> Option<String> {
     (short && list.len() < 60 && !list.contains(['[', '{', '"'])).then(|| format!("write `[{list}]`"))
 }
 
-/// What to write for a value that stands where a map with one such key is wanted.
+/// Advises what to write for a value that stands where a map with one such key is wanted.
 fn in_a_map(node: &Node, what: &str) -> Option<String> {
     let plain = |node: &Node| match &node.value {
         Yaml::Str(text) if text.contains(['[', ']', '{', '}', ',']) => Some(in_quotes(text)),
@@ -326,7 +328,7 @@ fn too_shallow(key: &Sp<String>, above: &str) -> Diagnostic {
         .help(format!("indent it, and what belongs to it, by two spaces more: then it is part of `{above}`"))
 }
 
-/// What is said of names that are written as a list, or without their colons.
+/// Advises on names that are written as a list, or without their colons.
 fn name_help(node: &Node) -> Option<String> {
     let first = if let Yaml::List(items) = &node.value { items.first()? } else { node };
     let first = match &first.value {

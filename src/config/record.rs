@@ -18,7 +18,7 @@ pub enum Need {
 pub struct FieldDoc {
     /// The key.
     pub name: &'static str,
-    /// What it means.
+    /// Its description.
     pub doc: &'static str,
     /// Whether it must be written.
     pub need: Need,
@@ -28,7 +28,7 @@ pub struct FieldDoc {
 
 /// A mapping with a fixed set of keys.
 pub trait Record {
-    /// What it is called in messages, with its article ("a file").
+    /// Its name in messages, with its article ("a file").
     const WHAT: &'static str;
 
     /// Documentation of the whole.

@@ -31,7 +31,7 @@ impl Span {
     pub const NONE: Self = Self { source: SourceId::NONE, start: 0, end: 0 };
 }
 
-/// What paths in an inventory are relative to.
+/// Directories that paths in an inventory are relative to.
 #[derive(Debug, Clone, Copy)]
 pub struct Bases<'a> {
     /// Directory of the inventory's file.
@@ -55,7 +55,7 @@ impl Bases<'_> {
 pub struct Sp<T> {
     /// The value.
     pub value: T,
-    /// Where it stands.
+    /// Its place.
     pub span: Span,
 }
 
@@ -114,7 +114,7 @@ impl Sources {
         self.get(id).map_or("", |source| &source.text)
     }
 
-    /// What is written at a position.
+    /// Returns the text that is written at a position.
     pub fn snippet(&self, span: Span) -> &str {
         self.text(span.source).get(span.start as usize..span.end as usize).unwrap_or("")
     }

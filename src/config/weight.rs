@@ -1,4 +1,4 @@
-//! What values take in memory, so that a small file cannot ask for all of it.
+//! Memory that values take, so that a small file cannot ask for all of it.
 
 use serde_json::Value as Json;
 

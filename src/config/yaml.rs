@@ -23,7 +23,7 @@ pub const MAX_FILE: u64 = 8 << 20;
 pub struct Node {
     /// The value.
     pub value: Yaml,
-    /// Where it was written.
+    /// Its place in the file.
     pub span: Span,
 }
 
@@ -47,7 +47,7 @@ pub enum Yaml {
 }
 
 impl Yaml {
-    /// What a person calls this kind of value.
+    /// Returns the name of this kind of value, for people.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Null => "nothing",
@@ -299,7 +299,7 @@ fn check_numbers(node: &Node, sources: &Sources, diagnostics: &mut Diagnostics) 
 /// Keys whose texts have lines.
 const LINES: [&str; 2] = ["script", "content"];
 
-/// How a text is written that is no block below `|` or `>`.
+/// Returns a text as it is written behind its colon, unless it is a block below `|` or `>`.
 fn in_place<'s>(node: &Node, sources: &'s Sources) -> Option<&'s str> {
     let written = sources.snippet(node.span).trim_end();
     let before = sources.text(node.span.source).get(..node.span.start as usize)?;
@@ -307,8 +307,9 @@ fn in_place<'s>(node: &Node, sources: &'s Sources) -> Option<&'s str> {
     (node.as_str().is_some() && !is_block).then_some(written)
 }
 
-/// What YAML takes for something else than a person: letters that pages of the web and text processors put in place
-/// of spaces and quotes, and a `!` that it drops. Whether the file means what it looks like.
+/// Whether the file means what it looks like. YAML takes some things for something else than a person:
+/// letters that pages of the web and text processors put in place of spaces and quotes, and a `!` that it
+/// drops.
 fn is_what_it_looks_like(node: &Node, sources: &Sources, diagnostics: &mut Diagnostics) -> bool {
     let mut well = true;
     match &node.value {
@@ -520,7 +521,7 @@ fn syntax_error(error: &serde_yaml::Error, source: SourceId, text: &str) -> Diag
     super::syntax::usual(message, span, source, text).unwrap_or_else(|| plainer(message, span))
 }
 
-/// What the parser says of a place, in plainer words where they are known.
+/// Repeats what the parser says of a place, in plainer words where they are known.
 fn plainer(message: &str, span: Span) -> Diagnostic {
     if message.contains("expected string scalar") {
         return Diagnostic::error(span, "a key is one word, and this is a list or a map")

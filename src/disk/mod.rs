@@ -149,7 +149,7 @@ fn own_directory(path: &Utf8Path, user: u32) -> io::Result<Metadata> {
     Ok(found)
 }
 
-/// How a private file is opened to write: made with mode 0600, and never through a link.
+/// Returns the options that open a private file to write: made with mode 0600, and never through a link.
 fn private() -> OpenOptions {
     let mut options = File::options();
     options.mode(0o600).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
@@ -193,10 +193,10 @@ pub fn replace_with_mode(path: &Utf8Path, bytes: &[u8], mode: u32) -> io::Result
     draft.keep()
 }
 
-/// What becomes a file when it is whole; private.
+/// A private file that appears in its place once it is whole.
 #[derive(Debug)]
 pub struct Draft {
-    /// Where it is written until then.
+    /// Temporary file that it is written to until then.
     pub file: tempfile::NamedTempFile,
     path: Utf8PathBuf,
 }

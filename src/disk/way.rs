@@ -13,7 +13,7 @@ use rustix::io::Errno;
 /// The most links on a way, as the kernel has it.
 const LINKS: usize = 40;
 
-/// Where something is written.
+/// Place where something is written.
 pub(super) enum Place {
     /// In a file that this process was handed open, as `/dev/stdout`.
     Handed,
@@ -112,7 +112,7 @@ pub(super) fn is_held(path: &Utf8Path, user: u32) -> io::Result<()> {
     resolve(above.as_std_path(), user, check).map(drop)
 }
 
-/// Where a result is written; nothing of another user is there.
+/// Returns the place where a result is written; nothing of another user is there.
 pub(super) fn result(path: &Utf8Path, user: u32) -> io::Result<Place> {
     let place = resolve(path.as_std_path(), user, |_, _| Ok(()))?;
     if let Place::Named(path) = &place

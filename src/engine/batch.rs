@@ -28,7 +28,7 @@ use crate::project::Instance;
 use crate::resources::Change;
 use crate::transport::{Part, PartEnd, Script, TransportError};
 
-/// How often a lost connection is followed.
+/// Number of lost connections after which changes are no longer followed.
 const LOSSES: u32 = 6;
 
 /// A change that is sent with others.
@@ -46,7 +46,7 @@ pub(super) struct Short {
     pub paths: Vec<String>,
 }
 
-/// How it went.
+/// Result of one of these changes.
 #[derive(Debug)]
 pub(super) struct Went {
     pub report: SpoolReport,
@@ -65,7 +65,7 @@ pub(super) struct Sent {
     pub duty: Option<Duty>,
 }
 
-/// What was sent before its turn.
+/// Tasks that were sent before their turn.
 #[derive(Debug, Default)]
 pub(super) struct Ahead {
     sent: BTreeMap<String, Sent>,

@@ -20,9 +20,9 @@ use crate::transport::{Frame, Part, Script, TransportError};
 
 /// Between two tries to get a host back.
 const PAUSE: Duration = Duration::from_secs(3);
-/// How long the command may take that turns a host off and on.
+/// Time limit for the command that turns a host off and on.
 const CYCLE: Duration = Duration::from_mins(2);
-/// How long systemd may take until it is done with a boot; a unit that hangs is not waited for.
+/// Time limit for systemd to finish a boot; a unit that hangs is not waited for.
 const SETTLE: Duration = Duration::from_mins(2);
 
 /// A task whose effect waits for a boot.
@@ -32,17 +32,17 @@ struct Waiting {
     resource: Arc<dyn Resource>,
 }
 
-/// What asks for a reboot of a host.
+/// Reasons to reboot a host.
 #[derive(Debug, Default)]
 pub(super) struct Boot {
     /// Tasks of this run, by their id.
     waiting: BTreeMap<String, Waiting>,
-    /// What a `reboot` task said that may not be carried out.
+    /// Reason why a `reboot` task may not be carried out.
     blocked: Option<String>,
 }
 
 impl Boot {
-    /// What is left undone at the end.
+    /// Returns the reasons for a reboot that is still due at the end.
     pub(super) fn pending(&self) -> Vec<String> {
         let mut reasons: Vec<String> = self.waiting.values().map(|task| task.reason.clone()).collect();
         if reasons.is_empty() {
@@ -69,7 +69,7 @@ impl Boot {
         self.blocked = Some(reason.to_owned());
     }
 
-    /// Why a reboot is due, to a `reboot` task.
+    /// Returns the reasons why a reboot is due, for a `reboot` task.
     pub(super) fn reasons(&self, handlers: &[Step], notified: &BTreeSet<String>) -> Vec<String> {
         let mut reasons = BTreeSet::new();
         reasons.extend(self.waiting.values().map(|task| task.reason.clone()));
@@ -78,7 +78,7 @@ impl Boot {
         reasons.into_iter().collect()
     }
 
-    /// What the tasks ask that wait for a boot.
+    /// Returns the queries of the tasks that wait for a boot.
     pub(super) fn queries(&self) -> BTreeSet<Query> {
         self.waiting.values().flat_map(|task| task.resource.queries()).collect()
     }
@@ -96,7 +96,7 @@ impl Boot {
     }
 }
 
-/// Why this host cannot be rebooted by this run, whatever asks for it.
+/// Returns the reason why this run cannot reboot this host, whatever asks for it.
 pub(super) fn must_stay_up(project: &Project, host: &Host) -> Option<String> {
     if host.transport.is_this_machine() {
         return Some("it is the machine that provision runs on: reboot it yourself".to_owned());
@@ -119,7 +119,7 @@ pub(super) fn must_stay_up(project: &Project, host: &Host) -> Option<String> {
     })
 }
 
-/// Which boot this is.
+/// Returns the id of the host's boot; empty where it is not known.
 pub(super) fn id(facts: &Facts) -> String {
     let id = facts.base("boot").and_then(|boot| boot.get("id")?.as_str());
     id.unwrap_or_default().to_owned()

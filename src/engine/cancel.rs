@@ -1,8 +1,8 @@
-//! How a run is stopped.
+//! Requests to stop a run.
 
 use tokio::sync::watch;
 
-/// How much of a stop was asked for; ordered.
+/// Extent of the stop that was asked for; ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stop {
     /// Not at all.
@@ -35,7 +35,7 @@ impl Stopper {
 }
 
 impl Cancel {
-    /// How much of a stop was asked for.
+    /// Returns the extent of the stop that was asked for so far.
     pub fn now(&self) -> Stop {
         *self.0.borrow()
     }

@@ -1,4 +1,5 @@
-//! What a failed program said, by its cause: the line that says why it failed is seldom the last one.
+//! Finds the cause in the output of a failed program: the line that says why it failed is seldom the last
+//! one.
 //!
 //! Sources: outputs of apt 2.6 and 3.0 with gpgv and sqv (<https://github.com/kismetwireless/kismet-packages/issues/18>,
 //! 2026-02-02), dpkg 1.22, dkms 3.0 (<https://github.com/LINBIT/drbd/issues/123>, 2025-08-18), kmod 31,
@@ -8,12 +9,12 @@
 
 use crate::causes::{self, Counts, Said};
 
-/// Why a program failed.
+/// Cause of a program's failure.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Cause {
     /// In one line.
     pub(super) message: String,
-    /// What mends it, where that is known.
+    /// Remedy, where one is known.
     pub(super) hint: Option<String>,
 }
 
@@ -60,7 +61,7 @@ fn first<'a>(lines: &[&'a str], needles: &[&str]) -> Option<(usize, &'a str)> {
     Some((found, *lines.get(found)?))
 }
 
-/// What stands between two texts.
+/// Returns the text between two others.
 fn between<'a>(text: &'a str, before: &str, after: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(before)?;
     Some(rest.split_once(after)?.0)
@@ -368,7 +369,7 @@ fn is_error(line: &str) -> bool {
         || [": error: ", ": fatal error: "].iter().any(|word| lower.contains(word))
 }
 
-/// Where the last line only counts up what went wrong before it, the first error.
+/// Returns the first error, where the last line only counts up what went wrong before it.
 fn first_error(lines: &[&str]) -> Option<Cause> {
     let last = lines.last()?;
     let sums_up = [

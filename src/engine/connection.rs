@@ -17,11 +17,11 @@ use crate::inventory::Host;
 use crate::resources::Upload;
 use crate::transport::{Frame, OnPart, Part, PartEnd, Remote, Script, TransportError, Watch};
 
-/// What is said of a host that rebooted on its own.
+/// Reason given for a host that rebooted on its own.
 const REBOOTED: &str =
     "it rebooted during the run, and what was done may be gone with it: run the same command again";
 
-/// Why nothing more can be done on a host.
+/// Status of a host on which nothing more can be done.
 #[derive(Debug)]
 pub(super) struct Gone(pub HostStatus);
 
@@ -39,13 +39,13 @@ impl Gone {
 /// A frame's end and what its parts gave.
 pub(super) type Ran = (Result<(), TransportError>, Vec<PartEnd>);
 
-/// What is said of a host that did not answer in its [`LAST_TRY`].
+/// Reason given for a host that did not answer in its [`LAST_TRY`].
 const SILENT: &str = "the run was stopped, and the host did not answer";
 
-/// How long a host has to answer after a run was told to end what it does: somebody waits at the terminal.
+/// Time that a host has to answer after a run was told to end what it does: somebody waits at the terminal.
 const LAST_TRY: Duration = Duration::from_secs(5);
 
-/// How often the connection may be lost over what is only asked.
+/// Number of lost connections that are tolerated for queries and other steps that may be repeated.
 pub(super) const LOSSES: u32 = 3;
 
 /// The connection to one host.
@@ -57,7 +57,7 @@ pub(super) struct Connection {
     shell: u64,
     /// Whether the run had the lock of the host: what it left there is its own only while nobody else has it.
     locked: bool,
-    /// Which boot of the host the run works on, as `provision_boot` says it; empty until that is known.
+    /// Boot of the host that the run works on, as `provision_boot` reports it; empty until it is known.
     boot: String,
     /// Whether only a new session sees what was changed.
     stale: bool,
@@ -117,7 +117,7 @@ impl Connection {
         boot.clone_into(&mut self.boot);
     }
 
-    /// How many frames were sent.
+    /// Returns the number of frames that were sent.
     pub(super) fn execs(&self) -> u64 {
         self.execs
     }
@@ -126,7 +126,7 @@ impl Connection {
         self.stale
     }
 
-    /// What was changed is seen by new sessions only.
+    /// Notes that only new sessions see what was changed.
     pub(super) fn outdate(&mut self) {
         self.stale = true;
     }
@@ -261,7 +261,7 @@ impl Connection {
         self.boot.is_empty() || boot.is_empty() || boot == self.boot
     }
 
-    /// Which boot of the host this is; empty where that cannot be told.
+    /// Returns the id of the host's boot; empty where it cannot be told.
     async fn which_boot(&mut self) -> Result<String, TransportError> {
         let end = self.run_short("boot", state::which_boot()).await?;
         Ok(String::from_utf8_lossy(&end.output).trim().to_owned())
@@ -401,7 +401,8 @@ impl Connection {
     }
 }
 
-/// What comes of an attempt to reach a host; nothing where the run was stopped and [`LAST_TRY`] is over.
+/// Returns the result of an attempt to reach a host; `None` where the run was stopped and [`LAST_TRY`] is
+/// over.
 async fn unless_stopped<T>(cancel: &Cancel, attempt: impl Future<Output = T>) -> Option<T> {
     let stopped = async {
         cancel.reached(Stop::End).await;

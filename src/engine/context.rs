@@ -1,4 +1,4 @@
-//! What all hosts of a run share.
+//! The context that all hosts of a run share.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::project::Project;
 use crate::secrets::Secrets;
 use crate::transport::{CONNECT, Transport};
 
-/// How far a run goes.
+/// Extent of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// Gathers what [`Context::queries`] names, and nothing else.
@@ -104,17 +104,17 @@ pub(super) trait Drains: Send + Sync {
     fn drain<'a>(&'a self, host: &'a str) -> BoxFuture<'a, Result<(), String>>;
 }
 
-/// What all hosts of a run share.
+/// The context that all hosts of a run share.
 pub struct Context {
-    /// What is to be done.
+    /// The project: all that is to be done.
     pub project: Arc<Project>,
-    /// How hosts are opened.
+    /// Transport that opens hosts.
     pub transport: Arc<dyn Transport>,
-    /// Where it is said what happens.
+    /// Emitter of the run's events.
     pub emitter: Arc<Emitter>,
-    /// How far the run goes.
+    /// Extent of the run.
     pub mode: Mode,
-    /// How long things may take.
+    /// Time limits.
     pub deadlines: Deadlines,
     /// Whether the run is to stop.
     pub cancel: Cancel,
@@ -130,9 +130,9 @@ pub struct Context {
     pub expected: Option<BTreeMap<String, Vec<StageDigest>>>,
     /// Whether changes that interrupt something may be made.
     pub consent: Consent,
-    /// How many more hosts may reboot now.
+    /// Permits for reboots: one for each further host that may reboot now.
     pub reboots: tokio::sync::Semaphore,
-    /// What is known of the hosts, for templates of others.
+    /// Facts known of the hosts, for templates of others.
     pub fleet: Arc<SharedFacts>,
     /// The place to tell what tasks print while they run, if somebody looks on.
     pub watch: Option<mpsc::Sender<(String, Vec<u8>)>>,

@@ -16,7 +16,7 @@ use crate::plan::Planner;
 use crate::playbook::OnFailure;
 use crate::project::{Instance, InstanceState};
 
-/// Which of the notified handlers run.
+/// Selection of the notified handlers that run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Handlers {
     /// All, reboots last.

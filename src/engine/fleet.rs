@@ -1,4 +1,4 @@
-//! What all hosts of a run know of each other.
+//! Facts that all hosts of a run know of each other.
 //!
 //! Tasks about the whole inventory (`hosts_file`, `ssh_mesh`) need facts of other hosts. Those of this
 //! run are published at the end of each gather and stage; those of a host that is not reached now are
@@ -20,7 +20,7 @@ use crate::hostlist::fold;
 use crate::journal::FleetRecord;
 use crate::project::{Fleet, Project, Step};
 
-/// What is known of all hosts so far, and who writes what they share.
+/// Facts known of all hosts so far, with the writers and holders of what they share.
 #[derive(Debug, Default)]
 pub struct SharedFacts {
     gathered: Mutex<Gathered>,
@@ -40,7 +40,7 @@ struct Gathered {
     seen: BTreeSet<String>,
     /// Ages of what earlier runs recorded.
     recorded: BTreeMap<String, Duration>,
-    /// What was said about hosts that are away.
+    /// Messages already given about hosts that are away.
     warned: BTreeSet<String>,
 }
 
@@ -87,20 +87,20 @@ impl SharedFacts {
         }
     }
 
-    /// What is known by now, for templates.
+    /// Returns the facts that are known by now, for templates.
     pub fn fleet(&self) -> Arc<Fleet> {
         let mut shared = self.gathered.lock().unwrap_or_else(PoisonError::into_inner);
         let Gathered { facts, fleet, .. } = &mut *shared;
         fleet.get_or_insert_with(|| Arc::new(Fleet::new(facts.clone()))).clone()
     }
 
-    /// What is known by now about one question.
+    /// Returns the answers to one question that are known by now.
     pub(super) fn answers(&self, query: &Query) -> OfAll {
         let shared = self.gathered.lock().unwrap_or_else(PoisonError::into_inner);
         shared.answers.get(query).cloned().unwrap_or_default()
     }
 
-    /// What this run learned, for later ones: only what some task asked of all hosts.
+    /// Records what this run learned, for later ones: only what some task asked of all hosts.
     pub fn record(&self, record: &mut FleetRecord, now: i64) {
         let shared = self.gathered.lock().unwrap_or_else(PoisonError::into_inner);
         for (query, answers) in &shared.answers {
@@ -113,18 +113,19 @@ impl SharedFacts {
         }
     }
 
-    /// Who writes what several hosts see as one file.
+    /// Returns the writers of what several hosts see as one file.
     pub(super) fn writers(&self) -> &Writers {
         &self.writers
     }
 
-    /// Who has what is given from host to host.
+    /// Returns the holders of what is given from host to host.
     pub(super) fn holders(&self) -> &Holders {
         &self.holders
     }
 
-    /// What is to be said before a stage: whose facts are those of an earlier run, who was never seen, and
-    /// to whom something is owed because it is not part of the run. Once for all stages.
+    /// Returns the messages to give before a stage: about hosts whose facts are those of an earlier run,
+    /// hosts that were never seen, hosts of one image, hosts that call themselves by another name, and hosts
+    /// whose facts of others may be out of date because they are not part of the run. Once for all stages.
     pub(super) fn absent(&self, project: &Project, range: Range<usize>) -> Vec<String> {
         let needed = project.steps.get(range).unwrap_or_default().iter().any(writes_of_others);
         if !needed {

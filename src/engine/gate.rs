@@ -1,4 +1,4 @@
-//! What `verify` finds on hosts that were looked at.
+//! Findings of `verify` on hosts that were looked at.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ impl Session {
     }
 }
 
-/// What is wrong with hosts, by their index; those that are well are left out.
+/// Returns the problems of hosts, by their index; those that are well are left out.
 pub(super) fn judge(sessions: &[Session]) -> BTreeMap<usize, Vec<String>> {
     let mut wrong: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     let mut subjects = Vec::new();

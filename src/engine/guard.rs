@@ -15,10 +15,10 @@ use crate::facts::Query;
 use crate::resources::Undo;
 use crate::transport::{Part, Script, TransportError};
 
-/// How long a host waits for the confirmation of a change before it takes it back. Shorter than the
-/// time that a lost host is given to come back.
+/// Time that a host waits for the confirmation of a change before it takes it back. Shorter than the time
+/// that a lost host is given to come back.
 const UNDO: Duration = Duration::from_mins(1);
-/// How long new logins are tried: what does not work by then is taken back at once, where that can
+/// Time for which new logins are tried: what does not work by then is taken back at once, where that can
 /// still be said.
 const TRIES: Duration = Duration::from_secs(30);
 /// For the timer to fire and put things back.
@@ -26,10 +26,10 @@ const GRACE: Duration = Duration::from_secs(8);
 /// Bytes that a new login carries each way before it proves anything: more than one packet of the
 /// largest MTU. A path that drops what is too large for it lets short commands pass.
 const LARGE: usize = 20_000;
-/// How long that may take.
+/// Deadline for carrying them.
 const CARRIED: Duration = Duration::from_secs(10);
 
-/// What a change came to: its output, or what is wrong and its output.
+/// Result of a change: its output, or what is wrong and its output.
 pub(super) type Done = Result<String, (String, String)>;
 
 /// A change that may cut the way in; the host keeps what it replaces.
@@ -152,7 +152,7 @@ pub(super) async fn log_in_anew(
     Ok(fresh)
 }
 
-/// What earlier runs left: a change that this login proves is confirmed, one that the host took
+/// Settles changes that earlier runs left: one that this login proves is confirmed, one that the host took
 /// back is told once.
 pub(super) async fn settle(connection: &mut Connection, armed: &[String], undone: &[String]) {
     for name in armed {

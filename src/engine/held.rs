@@ -1,4 +1,4 @@
-//! Which tasks of a host are not started because one failed.
+//! Tasks of a host that are not started because one failed.
 
 use crate::playbook::OnFailure;
 use crate::project::{Part, Step, Unit};
@@ -21,7 +21,7 @@ impl Held {
         self.0.push(Failure { task: task.to_owned(), units: step.units.clone() });
     }
 
-    /// Why a task is not started.
+    /// Returns the reason why a task is not started, if a failure holds it.
     pub(super) fn back(&self, step: &Step) -> Option<String> {
         let failure = self.0.iter().find(|failure| failure.holds(&step.units))?;
         Some(format!("not reached: `{}` failed", failure.task))
@@ -57,7 +57,7 @@ mod tests {
         Unit { id, part, on_failure }
     }
 
-    /// Which of some later tasks are held after a failure, by their blocks.
+    /// Reports which of some later tasks are held after a failure, by their blocks.
     fn held(failed: &[&[Unit]], later: &[&[Unit]]) -> Vec<bool> {
         let failures = failed.iter().map(|units| Failure { task: "t".to_owned(), units: units.to_vec() });
         let held = Held(failures.collect());

@@ -35,7 +35,7 @@ pub(super) fn last_line(output: &str) -> String {
         .collect()
 }
 
-/// What ssh needs before an address: options as the inventory has them, and the account.
+/// Returns the words that ssh needs before an address: options as the inventory has them, and the account.
 fn login_words(host: &Host) -> (String, String) {
     let ssh = &host.ssh;
     let known =
@@ -50,7 +50,7 @@ fn port_option(host: &Host) -> String {
     host.ssh.port.map(|port| format!("-p {port} ")).unwrap_or_default()
 }
 
-/// What mends a host that refuses the key.
+/// Returns the remedy for a host that refuses the key.
 pub fn put_key(host: &Host) -> String {
     let (options, user) = login_words(host);
     format!(
@@ -59,7 +59,7 @@ pub fn put_key(host: &Host) -> String {
     )
 }
 
-/// What mends a host that cannot be reached.
+/// Returns the remedy for a host that cannot be reached, where one is known.
 pub fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Option<String> {
     let inventory = &quote(project.path.as_str());
     let name = &host.name;
@@ -134,7 +134,7 @@ pub fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Option<Stri
     })
 }
 
-/// What an output usually means.
+/// Returns the usual meaning of an output, where it is known.
 pub(super) fn task(message: &str, output: &str) -> Option<String> {
     let text = format!("{message}\n{output}");
     let has = |needle: &str| text.contains(needle);
@@ -183,8 +183,8 @@ pub(super) fn task(message: &str, output: &str) -> Option<String> {
     Some(cause.to_owned())
 }
 
-/// How often a task is tried in all and the pause before the next try: as the task says, else
-/// three times for what mirrors and networks do for a moment.
+/// Returns the number of tries of a task in all and the pause before the next one: as the task says, else
+/// three tries for what mirrors and networks do for a moment.
 pub(super) fn tries(step: &Step, failure: &Failure, attempt: u32) -> (u32, Duration) {
     let retries = step.conduct.retries;
     if retries.attempts > 1 {
@@ -210,7 +210,7 @@ pub(super) fn tries(step: &Step, failure: &Failure, attempt: u32) -> (u32, Durat
 pub(super) const HOST_LOST: &str =
     "its host was lost; the next run follows what still runs there, or does it again";
 
-/// How a task ended that failed: its last lines and what they usually mean.
+/// Returns the outcome of a task that failed: its last lines and what they usually mean.
 pub(super) fn failure(message: String, command: Option<String>, output: &str) -> Outcome {
     let cause = causes::find(output).and_then(|cause| cause.hint);
     let output = tail(output);
@@ -218,7 +218,7 @@ pub(super) fn failure(message: String, command: Option<String>, output: &str) ->
     Outcome::Failed(Failure { message, command, output, hint })
 }
 
-/// Why there is no plan, in one line.
+/// Returns the reason why there is no plan, in one line.
 pub(super) fn unplannable(error: Unplannable) -> String {
     match error {
         Unplannable::Unknown(object, text) | Unplannable::Missing(object, text) => {
@@ -230,7 +230,7 @@ pub(super) fn unplannable(error: Unplannable) -> String {
     }
 }
 
-/// What a second plan still wants after the change.
+/// Returns the message about changes that a second plan still wants after the change.
 pub(super) fn not_converged(rest: &[Change]) -> String {
     let lines: Vec<_> = rest
         .iter()

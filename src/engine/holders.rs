@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use super::cancel::{Cancel, Stop};
 use super::hints::human;
 
-/// Who has what, for one run.
+/// Hosts that hold each thing, for one run.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Holders(Arc<Shared>);
 
@@ -35,7 +35,7 @@ struct Thing {
     sending: bool,
 }
 
-/// Where a host gets it from; given back when it is dropped.
+/// Source that a host gets a thing from; given back when it is dropped.
 #[derive(Debug)]
 pub(super) struct Source {
     holders: Holders,
@@ -124,7 +124,7 @@ impl Holders {
         }
     }
 
-    /// Where to get it from now, if anybody is free.
+    /// Takes a source of the thing, if one is free now.
     fn take(&self, key: &str) -> Option<Source> {
         let mut things = self.0.things.lock().unwrap_or_else(PoisonError::into_inner);
         let thing = things.entry(key.to_owned()).or_default();

@@ -14,7 +14,8 @@ use super::work::Leaders;
 use crate::events::EventKind;
 use crate::project::RunOnce;
 
-/// Who carries out the steps that only one host does: the first that is well, in the order of `hosts`.
+/// Chooses the host for each step that only one host does: the one that the step names, else the first that
+/// is well, in the order of `hosts`.
 pub(super) fn leaders(context: &Context, hosts: &[usize], range: Range<usize>) -> Leaders {
     let mut leaders = Leaders::new();
     for step in context.project.steps.get(range).unwrap_or_default() {

@@ -1,4 +1,4 @@
-//! What is known of one host: what was asked, what it answered, what is unknown.
+//! Knowledge of one host: what was asked, what it answered, what is unknown.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -17,12 +17,13 @@ use crate::facts::system::SystemQuery;
 use crate::facts::{self, Answer, BatchPart, CommandQuery, Facts, Query, Touches};
 use crate::transport::{Frame, PartEnd, TransportError};
 
-/// What is known of one host.
+/// Knowledge of one host.
 #[derive(Debug)]
 pub(super) struct Known {
     facts: Facts,
     gathered: bool,
-    /// What had no answer within its deadline: a change of another task is no reason to wait for it again.
+    /// Queries without an answer within their deadline: a change of another task is no reason to wait for
+    /// them again.
     hung: BTreeSet<Query>,
 }
 
@@ -49,7 +50,7 @@ impl Known {
         self.facts.insert(query, answer);
     }
 
-    /// Why a reboot is due.
+    /// Notes the reasons why a reboot is due.
     pub(super) fn tell_reboot(&mut self, reasons: Vec<String>) {
         self.facts.put(RebootQuery, reasons);
     }
@@ -98,13 +99,13 @@ impl Known {
         again
     }
 
-    /// Those of some queries that nobody asked yet.
+    /// Returns the queries that nobody asked yet.
     pub(super) fn missing(&self, mut queries: BTreeSet<Query>) -> BTreeSet<Query> {
         queries.retain(|query| self.facts.find(query).is_none());
         queries
     }
 
-    /// Those that nobody asked yet, or that the host said nothing of.
+    /// Returns the queries that nobody asked yet, or that the host said nothing of.
     pub(super) fn unanswered(&self, mut queries: BTreeSet<Query>) -> BTreeSet<Query> {
         queries.retain(|query| self.facts.find(query).is_none() || self.facts.was_silent(query));
         queries

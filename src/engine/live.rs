@@ -32,7 +32,7 @@ use crate::project::Slot;
 use crate::words::count;
 use crate::{active, checks};
 
-/// How long a finding must last.
+/// Time for which a finding must last to count.
 const AGAIN: Duration = Duration::from_secs(30);
 
 /// Whether a run is rolled out this way.
@@ -43,11 +43,11 @@ pub(super) fn is_for(context: &Context) -> bool {
 /// Hosts by what their plans hold.
 #[derive(Debug, Default)]
 struct Look {
-    /// Those that were reached.
+    /// Hosts that were reached.
     reached: BTreeSet<usize>,
-    /// Those with something to do.
+    /// Hosts with something to do.
     work: BTreeSet<usize>,
-    /// What the plans of hosts interrupt.
+    /// Classes of what the plans of hosts interrupt.
     interrupts: BTreeMap<usize, BTreeSet<String>>,
 }
 
@@ -57,7 +57,7 @@ struct Roll<'a> {
     stages: &'a [Range<usize>],
     budget: &'a Arc<Budget>,
     leaders: Leaders,
-    /// How hosts are drained, where they are.
+    /// Maintenance that drains hosts, where they are drained.
     maintenance: Option<&'a Maintenance>,
     found: &'a Found,
     /// Hosts that are drained.

@@ -31,7 +31,7 @@ struct Held {
 }
 
 impl Lock {
-    /// Where large files go while it is held.
+    /// Returns the directory for large files while the lock is held.
     pub(super) fn uploads(&self, connection: &Connection) -> Option<&str> {
         let held = self.held.as_ref().filter(|held| held.shell == connection.shell())?;
         Some(&held.uploads)
@@ -302,7 +302,7 @@ fn busy(owner: &LockOwner) -> String {
     )
 }
 
-/// What stands in the way of the lock, for people.
+/// Describes what stands in the way of the lock, for people.
 pub(super) fn text(state: &str) -> String {
     if let Some(reason) = state.strip_prefix("unwritable ") {
         return format!("cannot write the state directory {reason}");

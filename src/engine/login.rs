@@ -1,5 +1,5 @@
-//! What a new login of the user gets, for `verify`: limits are given to a session when it begins, and
-//! root has others than the user of the jobs.
+//! Settings that a new login of the user gets, for `verify`: limits are given to a session when it begins,
+//! and root has others than the user of the jobs.
 
 use super::context::Context;
 use super::known::Known;

@@ -28,7 +28,7 @@ use crate::hostlist::fold;
 use crate::inventory::{Busy, Maintenance as Settings, Share};
 use crate::scheduler::{Drain, Load, Node};
 
-/// How long a node may be silent that was resumed a moment ago.
+/// Time for which a node may be silent that was resumed a moment ago.
 const SILENCE: Duration = Duration::from_mins(2);
 /// Between two looks at all nodes: at first, and after a while in which nothing moved.
 const PAUSES: (Duration, Duration) = (Duration::from_secs(3), Duration::from_secs(30));
@@ -36,7 +36,7 @@ const PAUSES: (Duration, Duration) = (Duration::from_secs(3), Duration::from_sec
 /// at different times.
 const SKEW: u64 = 2000;
 
-/// What a host waited for came to.
+/// Outcome of the wait for a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Turn {
     /// It is drained and idle.
@@ -45,7 +45,7 @@ pub(super) enum Turn {
     Left(String),
 }
 
-/// Where a host stands.
+/// State of a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Stand {
     /// Its batch is not near.
@@ -78,11 +78,11 @@ struct Entry {
     leaves: Option<Instant>,
     /// Since when it does not answer the scheduler.
     silent: Option<Instant>,
-    /// What was said of it last.
+    /// Last message about it.
     said: String,
 }
 
-/// How many nodes may be drained now.
+/// Numbers of nodes that limit how many may be drained now.
 #[derive(Debug, Clone, Copy)]
 struct Room {
     usable: usize,
@@ -136,7 +136,7 @@ impl Drains for Maintenance {
     }
 }
 
-/// What is found before anything is drained.
+/// Findings before anything is drained.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     /// Hosts of the inventory that are nodes.
@@ -145,7 +145,7 @@ pub(super) struct Found {
     pub left: BTreeMap<String, String>,
     /// Nodes that others have drained or that are down, with that.
     pub away: BTreeMap<String, String>,
-    /// Why nothing can be drained.
+    /// Reason why nothing can be drained.
     pub never: Option<String>,
 }
 
@@ -181,7 +181,7 @@ impl Maintenance {
         })
     }
 
-    /// What the scheduler is called.
+    /// Returns the name of the scheduler.
     pub(super) fn scheduler(&self) -> &'static str {
         self.scheduler.kind().name()
     }
@@ -243,7 +243,7 @@ impl Maintenance {
         self.poked.notify_one();
     }
 
-    /// Those of these hosts of which it is decided now; they are taken. One may have waited for its batch for long, so
+    /// Takes those of these hosts of which it is decided now. One may have waited for its batch for long, so
     /// it is looked at once more.
     pub(super) async fn decided(&self, names: &BTreeSet<&str>) -> BTreeMap<String, Turn> {
         let mut turns = self.take(names);
@@ -659,7 +659,7 @@ impl Maintenance {
         self.scheduler.close().await;
     }
 
-    /// How many nodes stay drained.
+    /// Returns the number of nodes that stay drained.
     pub(super) fn left(&self) -> usize {
         self.left.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
@@ -702,7 +702,7 @@ impl Maintenance {
     }
 }
 
-/// Why a node is not touched: others have drained it, or it is down.
+/// Returns the reason why a node is not touched: others have drained it, or it is down.
 fn away(node: &Node) -> Option<String> {
     match node.drain() {
         Drain::Ours(..) => None,

@@ -13,11 +13,11 @@ use crate::events::EventKind;
 pub(super) struct Notified {
     /// Handlers that this run notified or an earlier one left.
     due: BTreeSet<String>,
-    /// Those of them that this run notified.
+    /// Handlers that this run notified.
     own: BTreeSet<String>,
-    /// Those of them that a plan has shown in their place.
+    /// Handlers that a plan has shown in their place.
     planned: BTreeSet<String>,
-    /// What is noted on the host, of all clusters.
+    /// Notifications on the host, of all clusters.
     noted: BTreeSet<Notification>,
     /// Files of notifications that a boot has served: they are removed with the next ones.
     served: BTreeSet<String>,

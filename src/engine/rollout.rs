@@ -1,4 +1,4 @@
-//! Who goes first, and when nobody starts any more.
+//! The order in which hosts start, and the point from which no host starts any more.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -12,7 +12,7 @@ use crate::project::Slot;
 
 /// Hosts that are worked on at the same time.
 pub(super) struct Batch {
-    /// What it is called, where it is not everybody.
+    /// Name of the batch, where it is not everybody.
     pub name: Option<String>,
     pub sessions: Vec<Session>,
 }
@@ -22,10 +22,10 @@ pub(super) struct Batch {
 pub(super) struct Budget {
     context: Arc<Context>,
     canaries: OnceLock<BTreeSet<usize>>,
-    /// How many hosts may fail; `None`: any number.
+    /// Number of hosts that may fail; `None`: any number.
     allowed: Option<usize>,
     failed: Mutex<BTreeSet<usize>>,
-    /// Why no host is started any more.
+    /// Reason why no host is started any more.
     spent: OnceLock<String>,
     said: OnceLock<()>,
 }
@@ -97,7 +97,8 @@ impl Budget {
         }
     }
 
-    /// Why a host may not start what the run has for it; says so the first time.
+    /// Returns the reason why a host may not start what the run has for it, if there is one. A spent budget
+    /// is announced the first time.
     pub(super) fn refusal(&self) -> Option<String> {
         if self.context.cancel.now() > Stop::No {
             return Some("the run was stopped before it".to_owned());

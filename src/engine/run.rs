@@ -17,7 +17,7 @@ use crate::events::{EventKind, RunStats};
 use crate::exit;
 use crate::project::Step;
 
-/// How a run ended.
+/// Result of a run.
 #[derive(Debug)]
 pub struct Report {
     /// The sums.
@@ -28,7 +28,7 @@ pub struct Report {
     pub locked: bool,
     /// Whether the run was stopped before its end.
     pub stopped: bool,
-    /// How many nodes stay drained.
+    /// Number of nodes that stay drained.
     pub left_drained: usize,
 }
 

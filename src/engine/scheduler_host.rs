@@ -12,7 +12,7 @@ use crate::transport::{Frame, Part, PartEnd, Remote, TransportError};
 /// All nodes, by name.
 pub(super) type Nodes = BTreeMap<String, Node>;
 
-/// What the scheduler says at one moment.
+/// State of the scheduler at one moment.
 #[derive(Debug, Default)]
 pub(super) struct Snapshot {
     pub nodes: Nodes,
@@ -20,7 +20,7 @@ pub(super) struct Snapshot {
 }
 
 impl Snapshot {
-    /// What is on a node that was looked at.
+    /// Returns the load of a node that was looked at.
     pub(super) fn load(&self, name: &str) -> Load {
         self.load.get(name).cloned().unwrap_or_default()
     }
@@ -126,7 +126,7 @@ impl SchedulerHost {
         names.into_iter().filter_map(|name| self.context.project.host(name.as_ref())).collect()
     }
 
-    /// What the parts print. All of them may be sent twice.
+    /// Runs the parts and returns what they print. All of them may be sent twice.
     async fn ask(&self, parts: Vec<Part>) -> Result<Vec<String>, String> {
         let at = &self.host.name;
         let frame = Frame { parts, secrets: self.context.secrets.clone(), ..Frame::default() };

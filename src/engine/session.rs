@@ -50,9 +50,9 @@ pub struct Session {
     pub(super) cycled: bool,
     /// Whether a rollout has begun with it, so that it goes on to its end.
     pub(super) under_way: bool,
-    /// What a plan of earlier stages will touch; only a plan has it, an apply has done it.
+    /// Planner with what earlier stages of a plan will touch; only a plan has it, an apply has done it.
     pub(super) planner: Option<Planner>,
-    /// What its tasks promise; only a plan asks.
+    /// Promises of its tasks; only a plan asks for them.
     pub(super) promises: Promises,
     /// The first step that was not asked what it promises.
     pub(super) unpromised: usize,
@@ -72,7 +72,7 @@ pub(super) enum Service {
     Held,
 }
 
-/// What becomes of the containers of a host when systemd reads its units again.
+/// Effect on the containers of a host when systemd reads its units again.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) enum Containers {
     /// It was not asked.
@@ -123,7 +123,7 @@ impl Session {
         &self.host.name
     }
 
-    /// What is to be done.
+    /// Returns the project: all that is to be done.
     pub fn project(&self) -> &Project {
         &self.context.project
     }
@@ -158,12 +158,13 @@ impl Session {
         self.known.is_gathered() && !self.is_gone()
     }
 
-    /// What is known of the host.
+    /// Returns the facts that are known of the host.
     pub fn facts(&self) -> &Facts {
         self.known.facts()
     }
 
-    /// How the host ended, with its tasks by outcome and the changes its plan still holds.
+    /// Returns the host's status at its end, its tasks by outcome, and the number of changes that its plan
+    /// still holds.
     pub fn result(&self) -> (HostStatus, TaskCounts, u64) {
         let status = self.standing.status().cloned().unwrap_or(HostStatus::Ok);
         (status, self.standing.counts(), self.standing.pending())
@@ -234,7 +235,7 @@ impl Session {
         Some(self.standing.digests()).filter(|digests| !digests.is_empty() && !self.is_gone())
     }
 
-    /// What its tasks promise.
+    /// Returns the promises of its tasks.
     pub fn promises(&self) -> &Promises {
         &self.promises
     }

@@ -16,14 +16,14 @@ use crate::facts::state::StateQuery;
 use crate::facts::{self, Query};
 use crate::transport::{Frame, Part, Script, TransportError};
 
-/// What of a command's output travels: what the spool keeps, and a little.
+/// Bytes of a command's output that travel: what the spool keeps, and a little.
 pub(super) const OUTPUT_LIMIT: usize = 640 << 10;
 
-/// How long work of an earlier run is followed before the host is given up.
+/// Time for which work of an earlier run is followed before the host is given up.
 const FOLLOW: Duration = Duration::from_hours(2);
 
-/// How often, and how long each time, the lock is waited for before the spool is tidied: the last processes of an
-/// earlier run's task may hold it for a moment after its end was seen.
+/// Number of waits for the lock, and length of each, before tidying the spool is given up: the last processes
+/// of an earlier run's task may hold it for a moment after its end was seen.
 const TIDY_WAITS: u32 = 10;
 const TIDY_WAIT: Duration = Duration::from_millis(300);
 
@@ -60,7 +60,7 @@ impl Spool {
         !self.left.is_empty()
     }
 
-    /// How a task ended that an earlier connection or run started.
+    /// Takes the report of a task that an earlier connection or run started, if there is one.
     pub(super) fn take_inherited(&mut self, task: &str) -> Option<SpoolReport> {
         self.inherited.remove(task)
     }
@@ -165,7 +165,7 @@ pub(super) struct Spooled {
     pub name: String,
     pub script: Script,
     pub timeout: Duration,
-    /// What of that is over already: its files were sent.
+    /// The part of that time that is over already: its files were sent.
     pub used: Duration,
     /// Whether it goes on after its deadline.
     pub leave: bool,

@@ -1,4 +1,4 @@
-//! How one host stands in the run.
+//! State of one host in the run.
 
 use tokio::time::Instant;
 
@@ -6,7 +6,7 @@ use super::connection::Connection;
 use crate::events::{EventKind, HostStatus, Outcome, TaskCounts, TaskRef};
 use crate::plan::StageDigest;
 
-/// How one host stands in the run.
+/// State of one host in the run.
 #[derive(Debug)]
 pub(super) struct Standing {
     counts: TaskCounts,

@@ -38,7 +38,7 @@ pub const FUNCTIONS: &str = concat!(
 /// The newest format of the state directory that this program knows.
 pub const VERSION: u32 = 1;
 
-/// How a spool entry stands.
+/// State of a spool entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SpoolState {
     /// Its process lives.
@@ -54,7 +54,7 @@ pub enum SpoolState {
 pub struct SpoolEntry {
     /// Its key, see [`spool_key`](crate::plan::spool_key).
     pub key: String,
-    /// How it stands.
+    /// Its state.
     pub state: SpoolState,
     /// The run that started it.
     pub run: String,
@@ -84,10 +84,10 @@ impl Notification {
     }
 }
 
-/// What the state directory says.
+/// Contents of the state directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HostState {
-    /// Which boot of the host this is; empty where that cannot be told.
+    /// Id of the host's boot; empty where it cannot be told.
     pub boot: String,
     /// Format; `None` when there is no directory yet.
     pub version: Option<u32>,
@@ -178,7 +178,7 @@ pub fn notify_key(cluster: &str, handler: &str) -> String {
     hex(&Sha256::digest(format!("{cluster}\0{handler}"))).chars().take(16).collect()
 }
 
-/// What a spool or follow script reported.
+/// Report of a spool or follow script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SpoolReport {
     /// The command ended with this status; its output.
@@ -195,7 +195,7 @@ pub enum SpoolReport {
     Unstarted,
 }
 
-/// What stands in place of output that a host left out, as `provision_left_out` prints it.
+/// Text in place of output that a host left out, as `provision_left_out` prints it.
 const LEFT_OUT: &str = "\n[... output left out ...]\n";
 
 impl SpoolReport {
@@ -234,7 +234,7 @@ impl SpoolReport {
     }
 }
 
-/// Who holds a host's lock, from the line that `provision_lock` reports after `busy`.
+/// Holder of a host's lock, from the line that `provision_lock` reports after `busy`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockOwner {
     /// The run.
@@ -268,7 +268,7 @@ impl LockOwner {
 /// A lock of a host that somebody has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeldLock {
-    /// Who, as the host has it written down; empty where it has not.
+    /// Holder of the lock, as the host has it written down; empty where it has not.
     pub owner: String,
     /// Since when, in UTC.
     pub since: String,
@@ -313,7 +313,7 @@ pub struct SpoolRequest<'a> {
     pub user: Option<&'a str>,
     /// The cluster that the run is about.
     pub cluster: &'a str,
-    /// What runs.
+    /// Script to run.
     pub script: Script,
     /// Handlers that it notifies.
     pub notify: &'a [String],
@@ -356,7 +356,7 @@ pub(super) fn one_script(mut scripts: Vec<Script>, proxy: Option<(&str, String)>
 pub struct Together<'a> {
     /// Key, name and handlers of each, in their order.
     pub entries: Vec<(&'a str, &'a str, &'a [String])>,
-    /// What each runs.
+    /// Script of each.
     pub scripts: Vec<Script>,
     /// The run.
     pub run: &'a str,
@@ -427,7 +427,7 @@ pub fn end_task(key: &str) -> Script {
     Script::new(include_str!("../shell/end_task.sh")).arg(key)
 }
 
-/// What that script did, in words.
+/// Describes what the script of [`end_task`] did.
 pub fn ended(output: &str) -> String {
     let left: Vec<String> = output
         .lines()

@@ -43,7 +43,7 @@ use crate::project::{Instance, InstanceState, Step};
 use crate::resources::{Change, Detail, Disruption, LoginEffect, Spread, Unplannable};
 use crate::transport::{Arg, Script};
 
-/// How many hosts are asked for a copy before a host gives up.
+/// Number of hosts that are asked for a copy before a host gives up.
 const COPIES: u32 = 3;
 
 /// Bytes that the changes of one task carry to the host at once.
@@ -59,7 +59,7 @@ struct Part<'a> {
     began: Instant,
 }
 
-/// How one task went, to the tasks after it.
+/// Result of one task, for the tasks after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Went {
     Unchanged,
@@ -69,11 +69,11 @@ pub(super) enum Went {
     Left,
 }
 
-/// How one task ended, and whether an earlier connection or run had started it.
+/// Outcome of one task, and whether an earlier connection or run had started it.
 struct Ended {
     outcome: Outcome,
     attached: bool,
-    /// How long it took, where it was sent with others.
+    /// Duration in seconds, where it was sent with others.
     seconds: Option<f64>,
 }
 
@@ -399,7 +399,8 @@ impl Session {
         matches!(plan.verdict, TaskVerdict::Changes(changes) if reboots(&changes))
     }
 
-    /// Why a change that interrupts may not be made now: the host is in use, or nobody agreed.
+    /// Returns the reason why a change that interrupts may not be made now: the host is in use, or nobody
+    /// agreed.
     async fn refusal(&mut self, task: &str, worst: Disruption) -> Result<Option<String>, Gone> {
         if let Service::Carries(why) = &self.service {
             let text = format!("it interrupts: {worst}, and the host takes jobs and is not drained");
@@ -428,7 +429,8 @@ impl Session {
         Ok(Some(format!("it interrupts: {worst}; agree with --yes")))
     }
 
-    /// Who uses the host, if anybody: it is waited for that they go.
+    /// Waits until nobody uses the host; returns a message where somebody still does when the wait is over,
+    /// or where that is unknown.
     async fn in_use(&mut self, worst: Disruption, wait: Duration) -> Result<Option<String>, Gone> {
         let end = Instant::now() + wait;
         let mut backoff = Backoff::new(Duration::from_secs(5), Duration::from_secs(30));
@@ -727,7 +729,7 @@ impl Session {
         self.standing.finish_task(&self.connection, task, outcome, seconds, attached);
     }
 
-    /// How the thing is given from host to host, when it is.
+    /// Returns the way in which the thing is given from host to host, when it is.
     fn spread_of(&self, instance: &Instance) -> Option<Spread> {
         let InstanceState::Ready { resource, .. } = &instance.state else { return None };
         resource.spread(self.facts())
@@ -870,7 +872,7 @@ impl Session {
     }
 }
 
-/// What came of a change, for people.
+/// Converts the report of a change to its result, for people.
 fn done(report: SpoolReport, step: &Step) -> Done {
     match report {
         SpoolReport::Ended(0, output) => Ok(output),
@@ -901,8 +903,8 @@ fn is_content(change: &Change) -> bool {
     matches!(change.detail, Detail::Text { .. })
 }
 
-/// What is run, for people: a command as it stands, else what the changes say of themselves. Which of several
-/// failed, their script does not say.
+/// Describes what is run, for people: a command as it stands, else what the changes say of themselves. Their
+/// script does not say which of several failed.
 fn command(changes: &[Change]) -> Option<String> {
     match changes {
         [Change { detail: Detail::Command(text), .. }] => Some(text.clone()),

@@ -1,4 +1,4 @@
-//! Which tasks a host has, by what is known of it so far, and what they register.
+//! Tasks that a host has, by what is known of it so far, and what they register.
 //!
 //! An answer is what the task was told at its place in the run: an apply keeps it when the task ended.
 //! Before that, and in a plan, it is what the facts say now.
@@ -58,7 +58,7 @@ impl Tasks {
         Work { instances: self.instantiate_sure(facts, &item.step, &registers, planner), ..item.clone() }
     }
 
-    /// What a task touches, where facts that are not sure make no difference to that.
+    /// Returns what a task touches, where facts that are not sure make no difference to that.
     pub(super) fn sure_touches(&self, item: &Work) -> Option<Touches> {
         let touched = objects(&item.instances)?;
         (objects(&self.context.project.guess(&item.step, &self.host))? == touched)
@@ -84,7 +84,7 @@ impl Tasks {
             .collect()
     }
 
-    /// What some tasks ask, with the facts that their words read.
+    /// Returns the queries of some tasks, with the facts that their fields read.
     pub(super) fn wanted(work: &[Work]) -> BTreeSet<Query> {
         let mut wanted = BTreeSet::new();
         for item in work {
@@ -94,8 +94,8 @@ impl Tasks {
         wanted
     }
 
-    /// What tasks that wait for facts will probably ask, which mostly spares a second exec. Only
-    /// what costs next to nothing where the guess is wrong.
+    /// Guesses the queries of tasks that wait for facts, which mostly spares a second exec. Returns only
+    /// those that cost next to nothing where the guess is wrong.
     pub(super) fn guesses(&self, work: &[Work]) -> BTreeSet<Query> {
         let waits = |item: &&Work| {
             item.instances.iter().any(|instance| matches!(instance.state, InstanceState::Waiting(_)))
@@ -140,7 +140,7 @@ impl Tasks {
         self.asked_by_all = questions;
     }
 
-    /// Why a `run_once` step is not for this host, when it is not.
+    /// Returns the reason why a `run_once` step is not for this host, when it is not.
     pub(super) fn led_elsewhere(&self, step: &Step, leaders: &Leaders) -> Option<String> {
         step.conduct.run_once.as_ref()?;
         match leaders.get(&step.index) {
@@ -236,7 +236,7 @@ impl Tasks {
         }
     }
 
-    /// What a task registers by the facts of this moment; `None` when it is skipped.
+    /// Returns what a task registers by the facts of this moment; `None` when it is skipped.
     fn registered(&self, facts: &Facts, instances: &[Instance]) -> Option<Registered> {
         let [instance] = instances else { return Some(Registered::Waits) };
         Some(match &instance.state {
@@ -255,7 +255,8 @@ impl Tasks {
     }
 }
 
-/// What some instances touch; none where one of them is not known, or may touch anything.
+/// Returns the objects that some instances touch; `None` where one of them is not known, or may touch
+/// anything.
 fn objects(instances: &[Instance]) -> Option<BTreeSet<Object>> {
     let mut all = BTreeSet::new();
     for instance in instances {

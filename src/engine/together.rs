@@ -1,4 +1,4 @@
-//! Which short tasks after one are sent with it.
+//! Selection of the short tasks that are sent with the one before them.
 //!
 //! They are planned before the first of them is made. So each must stand on answers that none of those before it
 //! may change; a task between them that has nothing to do, too, or the row ends there. Two answers are taken for
@@ -24,7 +24,8 @@ use crate::project::{Instance, InstanceState};
 use crate::resources::{Change, Detail, Disruption, LoginEffect, Resource};
 use crate::transport::{Arg, Script};
 
-/// How many are sent together. A first Ctrl-C lets all of them end, so that must not take long.
+/// Number of tasks that are sent together at most. A first Ctrl-C lets all of them end, so that must not take
+/// long.
 const MEMBERS: usize = 64;
 /// Bytes that they send together.
 const SIZE: usize = 256 << 10;
@@ -42,7 +43,7 @@ struct Member<'a> {
     duty: Option<Duty>,
 }
 
-/// What those before a task may have changed when its turn comes.
+/// State when the turn of a task comes: the facts, and what those before it may have changed.
 struct Stand<'a> {
     facts: Cow<'a, Facts>,
     changed: Vec<(Touches, Option<String>)>,

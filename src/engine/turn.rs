@@ -1,4 +1,4 @@
-//! Whose turn it is to write what several hosts see as one file.
+//! Turns of hosts to write what several of them see as one file.
 
 use std::time::Duration;
 
@@ -15,11 +15,11 @@ use crate::facts::{Facts, Object, Touches};
 use crate::project::{Instance, InstanceState};
 use crate::resources::{Change, Unplannable};
 
-/// How long it may take until a host sees what another one wrote: NFS trusts its cache of
-/// attributes for up to a minute.
+/// Time limit for a host to see what another one wrote: NFS trusts its cache of attributes for up to a
+/// minute.
 const VISIBLE: Duration = Duration::from_secs(90);
 
-/// What a host finds that comes to a task.
+/// Result for a host that comes to a task.
 pub(super) enum Turn {
     /// It makes these changes; when they are made it says so.
     Write(Vec<Change>, Option<Duty>),

@@ -14,13 +14,13 @@ use crate::resources::{Change, Upload};
 use crate::transport::{Part, TransportError};
 use crate::words::{bytes, hex};
 
-/// How often the connection may be lost while nothing more arrives.
+/// Number of lost connections that are tolerated while nothing more arrives.
 const LOSSES: u32 = 5;
 
 /// The large files that a host holds for some run.
 #[derive(Debug, Default)]
 pub(super) struct Uploads {
-    /// What earlier runs left and this one did not ask for yet.
+    /// Keys of files that earlier runs left and that this one did not ask for yet.
     left: Vec<String>,
 }
 
@@ -28,22 +28,22 @@ pub(super) struct Uploads {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limit {
     pub end: Instant,
-    /// What the task says, for messages.
+    /// Timeout of the task, for messages.
     pub timeout: Duration,
 }
 
-/// Where a file goes on the host.
+/// Place of a file on the host.
 #[derive(Debug, PartialEq, Eq)]
 struct Place {
-    /// How much of it is there.
+    /// Number of its bytes that are there.
     offset: u64,
-    /// What the rest is appended to; may be a link.
+    /// File that the rest is appended to; may be a link.
     path: String,
     /// The same file without a link, for messages.
     real: String,
 }
 
-/// How far one try came.
+/// Result of one try.
 enum Step {
     /// All of it is there.
     Sent(String),
@@ -183,8 +183,8 @@ fn late(limit: Limit, upload: &Upload) -> String {
     )
 }
 
-/// Which file of which task with which content, as a file name. The first half is that of the same
-/// file with another content, which nobody wants any more.
+/// Returns the file name for a file of a task and its content. The first half is that of the same file with
+/// another content, which nobody wants any more.
 fn key(task: &str, target: &str, sha256: &str) -> String {
     let what: String = hex(&Sha256::digest(format!("{task}\0{target}"))).chars().take(16).collect();
     let content: String = sha256.chars().take(24).collect();

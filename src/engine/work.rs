@@ -6,7 +6,7 @@ use crate::events::TaskRef;
 use crate::facts::{self, Query};
 use crate::project::{Instance, InstanceState, Step};
 
-/// Which host a `run_once` step runs on, by step index.
+/// Host that a `run_once` step runs on, by step index.
 pub type Leaders = BTreeMap<usize, usize>;
 
 /// The tasks of one step on one host.
@@ -46,7 +46,7 @@ pub(super) fn task_id(step: &Step, instance: &Instance) -> String {
     }
 }
 
-/// What a task asks, with the facts that its words read.
+/// Returns the queries of a task, with the facts that its fields read.
 pub(super) fn needs(work: &Work) -> BTreeSet<Query> {
     let mut needs = queries(&work.instances);
     needs.extend(work.step.facts.iter().filter_map(|name| facts::base(name)));
@@ -58,7 +58,7 @@ pub(super) fn depends(step: &Step) -> bool {
     !step.facts.is_empty() || !step.registers.is_empty() || step.fleet
 }
 
-/// What comes after one instance of a task.
+/// Work that comes after one instance of a task.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Later<'a> {
     /// The others of that task.
@@ -68,7 +68,7 @@ pub(super) struct Later<'a> {
 }
 
 impl Later<'_> {
-    /// What they ask. Only a change wants to know: on a converged host this is never collected.
+    /// Returns their queries. Only a change wants to know: on a converged host this is never collected.
     pub(super) fn queries(self) -> BTreeSet<Query> {
         self.work.iter().flat_map(needs).chain(queries(self.instances)).collect()
     }

@@ -16,7 +16,7 @@ use crate::events::Outcome;
 type Key = (String, String);
 type Claims = Arc<Mutex<BTreeMap<Key, Writer>>>;
 
-/// Who writes what, for one run.
+/// Writers of each task at each place, for one run.
 #[derive(Debug, Default)]
 pub(super) struct Writers(Claims);
 
@@ -26,7 +26,7 @@ pub(super) struct Writer {
     end: watch::Receiver<End>,
 }
 
-/// How a writer's task stands.
+/// State of a writer's task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum End {
     Writing,

@@ -1,8 +1,8 @@
-//! What a check of `verify` says of one host.
+//! Results of `verify` on one host.
 
 use serde::{Deserialize, Serialize};
 
-/// How a check ended.
+/// Status of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckStatus {
@@ -45,7 +45,7 @@ pub struct PairTest {
     pub hosts: [String; 2],
     /// Gb/s; none when nothing was measured.
     pub gbps: Option<f64>,
-    /// Why it is not good.
+    /// Reason why it is not good.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -53,7 +53,7 @@ pub struct PairTest {
 /// Something that differs between a new login and what a launcher starts, from `verify --through`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Difference {
-    /// What: `memlock`, `/dev/nvidia3`, `libnccl.so.2`.
+    /// Name of the difference: `memlock`, `/dev/nvidia3`, `libnccl.so.2`.
     pub what: String,
     /// As a new login sees it.
     pub login: String,
@@ -64,21 +64,21 @@ pub struct Difference {
     pub check: Option<String>,
 }
 
-/// What a launcher showed of a host.
+/// View of a host behind a launcher.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeenThrough {
     /// Its command line.
     pub launcher: String,
-    /// What differs from the view of a new login.
+    /// Differences from the view of a new login.
     pub differences: Vec<Difference>,
 }
 
-/// What was seen, and where.
+/// An observation, and its source.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Evidence {
     /// The command or file.
     pub from: String,
-    /// What it said.
+    /// The line that it printed or held.
     pub line: String,
 }
 
@@ -87,14 +87,14 @@ pub struct Evidence {
 pub struct CheckResult {
     /// Its id: `rdma.port_active`.
     pub check: String,
-    /// How it ended.
+    /// Status of the check.
     pub status: CheckStatus,
-    /// What was found, in one line.
+    /// Description of the result, in one line.
     pub message: String,
-    /// What that is based on; always there when it is not a pass or skip.
+    /// Evidence for the result; always there when it is not a pass or skip.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
-    /// What to do.
+    /// Advice about the finding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
     /// The check that tells the cause, when this one is unknown as a consequence.

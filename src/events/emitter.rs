@@ -1,4 +1,4 @@
-//! Where the engine says what happens.
+//! The emitter, to which the engine reports each event.
 
 use std::sync::Mutex;
 use std::time::Instant;
@@ -10,7 +10,7 @@ use super::kind::{Event, EventKind};
 use super::values::{Failure, HostStatus, Outcome};
 use crate::secrets::Secrets;
 
-/// What time it is.
+/// Returns the current time.
 #[expect(clippy::disallowed_methods, reason = "the one place that reads the clock")]
 pub fn now() -> jiff::Timestamp {
     jiff::Timestamp::now()

@@ -26,11 +26,11 @@ pub struct Event {
     pub at: jiff::Timestamp,
     /// Seconds since the run started.
     pub elapsed: f64,
-    /// What.
+    /// The event itself, with its data.
     pub kind: EventKind,
 }
 
-/// What happened.
+/// Kind of event.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EventKind {
@@ -69,20 +69,20 @@ pub enum EventKind {
     HostConnected {
         /// The host.
         host: String,
-        /// How long that took.
+        /// Duration in seconds.
         seconds: f64,
     },
     /// All queries of a host were asked.
     HostGathered {
         /// The host.
         host: String,
-        /// How many.
+        /// Number of queries.
         queries: u64,
         /// In how many execs.
         execs: u64,
-        /// How many have no answer.
+        /// Number of queries that have no answer.
         unknown: u64,
-        /// How long that took.
+        /// Duration in seconds.
         seconds: f64,
     },
     /// The plan of a host for one stage.
@@ -103,9 +103,9 @@ pub enum EventKind {
     HostLost {
         /// The host.
         host: String,
-        /// What was seen.
+        /// Reason for the loss.
         reason: String,
-        /// How long that may take, in seconds.
+        /// Time limit for opening it anew, in seconds.
         #[serde(default)]
         within: f64,
     },
@@ -138,7 +138,7 @@ pub enum EventKind {
         host: String,
         /// The task.
         task: TaskRef,
-        /// What it is going to change.
+        /// Changes that it is going to make.
         changes: Vec<ChangeView>,
     },
     /// A task that was started ended, or one ended without being started.
@@ -147,9 +147,9 @@ pub enum EventKind {
         host: String,
         /// The task.
         task: TaskRef,
-        /// How.
+        /// Outcome of the task.
         outcome: Outcome,
-        /// How long it took.
+        /// Duration in seconds.
         seconds: f64,
         /// Whether an earlier connection or run had started it.
         attached: bool,
@@ -158,14 +158,14 @@ pub enum EventKind {
     Warning {
         /// The host, when it is about one.
         host: Option<String>,
-        /// What.
+        /// Text of the warning.
         message: String,
     },
     /// A host still needs a reboot when the run ends for it.
     RebootPending {
         /// The host.
         host: String,
-        /// Why.
+        /// Reasons for the reboot.
         reasons: Vec<String>,
     },
     /// Handlers of a host that were notified and did not run when the run ends for it.
@@ -175,39 +175,40 @@ pub enum EventKind {
         /// Their names.
         handlers: Vec<String>,
     },
-    /// How much pairs of hosts carry.
+    /// Bandwidths between pairs of hosts were measured.
     PairsTested {
         /// Every test, rail by rail.
         pairs: Vec<PairTest>,
     },
-    /// What a launcher showed of a host.
+    /// A host was looked at behind a launcher.
     HostSeenThrough {
         /// The host.
         host: String,
-        /// What was seen.
+        /// The view that was found there.
         seen: SeenThrough,
     },
-    /// What the checks of `verify` say of a host.
+    /// The checks of `verify` have judged a host.
     HostChecked {
         /// The host.
         host: String,
         /// Every check, in the order of the catalogue.
         checks: Vec<CheckResult>,
     },
-    /// What a node says of itself to the controller whose job it is.
+    /// Facts that a node tells of itself to the controller whose job it is.
     HostFacts {
         /// The host.
         host: String,
         /// Its facts, by name.
         facts: serde_json::Value,
     },
-    /// Where a host stands that is taken out of service for a change. It may be a node that is no part of the run.
+    /// A host enters a phase of being taken out of service for a change. The host may be a node that is no
+    /// part of the run.
     HostMaintenance {
         /// The host.
         host: String,
-        /// Where it stands.
+        /// The phase that it is in.
         phase: MaintenancePhase,
-        /// What it waits for, or why it is so; may be empty.
+        /// Reason for the phase, or what the host waits for; may be empty.
         why: String,
         /// Of one that stays drained by us: the command that gives it back.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -215,23 +216,23 @@ pub enum EventKind {
     },
     /// A signal or a spent budget stops the run.
     Stopping {
-        /// Why.
+        /// Reason why the run stops.
         reason: String,
     },
     /// The journal takes no more events, so it never holds this one.
     JournalLost {
-        /// Which file, and why.
+        /// The file, and the reason.
         reason: String,
     },
     /// A host is done.
     HostFinished {
         /// The host.
         host: String,
-        /// How it ended.
+        /// Final status of the host.
         status: HostStatus,
         /// Its tasks by outcome.
         tasks: TaskCounts,
-        /// How long it took.
+        /// Duration in seconds.
         seconds: f64,
     },
     /// Last event of a run.
@@ -240,7 +241,7 @@ pub enum EventKind {
         stats: RunStats,
         /// The exit code of the command.
         exit_code: u8,
-        /// How long it took.
+        /// Duration in seconds.
         seconds: f64,
     },
 }
@@ -282,9 +283,9 @@ impl EventKind {
 pub struct TaskRecord {
     /// The task.
     pub task: Arc<TaskRef>,
-    /// How it ended.
+    /// Outcome of the task.
     pub outcome: Arc<Outcome>,
-    /// How long it took.
+    /// Duration in seconds.
     pub seconds: f64,
     /// Whether an earlier connection or run had started it.
     pub attached: bool,
@@ -304,29 +305,29 @@ pub struct Outage {
 /// One host.
 #[derive(Debug, Clone, Default)]
 pub struct HostRecord {
-    /// How it ended; `None` while it runs, or when the run was killed.
+    /// Final status of the host; `None` while it runs, or when the run was killed.
     pub status: Option<HostStatus>,
     /// Its tasks in the order they ended.
     pub tasks: Vec<TaskRecord>,
     /// Its plan.
     pub plan: Vec<Arc<PlannedTask>>,
-    /// Why it still needs a reboot.
+    /// Reasons why it still needs a reboot.
     pub reboot: Vec<String>,
     /// Handlers that were notified and did not run.
     pub handlers: Vec<String>,
-    /// What `verify` found.
+    /// Results of the checks of `verify`.
     pub checks: Vec<CheckResult>,
-    /// What a launcher showed of it, where one was asked for.
+    /// View behind a launcher, where one was asked for.
     pub through: Option<SeenThrough>,
-    /// What it said of itself, where Slurm carried the question.
+    /// Facts that it told of itself, where Slurm carried the question.
     pub facts: serde_json::Value,
-    /// Where it stood last, and why, when it was taken out of service.
+    /// Last phase of its maintenance, and the reason for it, when it was taken out of service.
     pub maintenance: Option<(MaintenancePhase, String)>,
-    /// How long it was out of service, where the run drained it.
+    /// Time that it was out of service, where the run drained it.
     pub outage: Option<Outage>,
-    /// What was warned about.
+    /// Texts of its warnings.
     pub warnings: Vec<String>,
-    /// How long it took.
+    /// Duration in seconds.
     pub seconds: f64,
 }
 
@@ -380,7 +381,7 @@ pub struct Record {
     pub cluster: String,
     /// The hosts in the order of the inventory.
     pub hosts: IndexMap<String, HostRecord>,
-    /// What pairs of hosts carry, when `verify` tested them.
+    /// Bandwidths between pairs of hosts, when `verify` tested them.
     pub pairs: Vec<PairTest>,
     /// Hosts that are offline, with the reason.
     pub offline: BTreeMap<String, String>,
@@ -392,7 +393,7 @@ pub struct Record {
     pub stats: Option<RunStats>,
     /// The exit code.
     pub exit_code: Option<u8>,
-    /// How long it took.
+    /// Duration in seconds.
     pub seconds: f64,
     /// Whether it still goes on.
     pub running: bool,

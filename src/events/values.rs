@@ -21,22 +21,22 @@ pub struct TaskRef {
 /// A change as people see it: no script, no secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Hash)]
 pub struct ChangeView {
-    /// What changes, in words.
+    /// The changed object, in words.
     pub object: String,
     /// One short line.
     pub summary: String,
     /// Unified diff, attribute lines or the command; may be empty.
     pub diff: String,
-    /// What it interrupts: a word of [`Disruption`](crate::resources::Disruption).
+    /// Class of the interruption: a word of [`Disruption`](crate::resources::Disruption).
     pub disruption: String,
 }
 
-/// Why a task failed.
+/// Reason why a task failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Hash)]
 pub struct Failure {
-    /// What happened, in one line.
+    /// Description of the failure, in one line.
     pub message: String,
-    /// What was run, when something was.
+    /// The command that was run, when there was one.
     pub command: Option<String>,
     /// The last lines it printed.
     pub output: String,
@@ -44,7 +44,7 @@ pub struct Failure {
     pub hint: Option<String>,
 }
 
-/// How a task ended.
+/// Outcome of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Hash)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -52,19 +52,19 @@ pub enum Outcome {
     Unchanged,
     /// Something was changed, and a second plan was empty.
     Changed {
-        /// What.
+        /// The changes that were made.
         changes: Vec<ChangeView>,
-        /// What the commands printed, bounded.
+        /// Output of the commands, bounded.
         output: String,
-        /// Why the rest of it cannot be done now.
+        /// Reason why the rest of it cannot be done now.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         blocked: Option<String>,
     },
     /// A command ran that cannot be proven.
     Ran {
-        /// What.
+        /// The commands that ran, described as changes.
         changes: Vec<ChangeView>,
-        /// What it printed, bounded.
+        /// Output of the command, bounded.
         output: String,
     },
     /// Not for this host: why.
@@ -76,7 +76,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Why the task, or the rest of it, could not be done now.
+    /// Returns the reason why the task, or the rest of it, could not be done now.
     pub fn blocked(&self) -> Option<&str> {
         match self {
             Self::Blocked(reason) => Some(reason),
@@ -98,7 +98,7 @@ impl Outcome {
     }
 }
 
-/// How a host ended.
+/// Final status of a host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HostStatus {
@@ -110,14 +110,14 @@ pub enum HostStatus {
     Unreachable {
         /// By what mends it.
         kind: ConnectKind,
-        /// What happened.
+        /// Reason why it was not reached.
         reason: String,
         /// The one command that mends it.
         hint: Option<String>,
     },
     /// It was reached and then missed a deadline or was lost for good.
     Quarantined {
-        /// What happened.
+        /// Reason why it was given up.
         reason: String,
     },
     /// Marked `offline` in the inventory: not touched, not counted.
@@ -140,7 +140,8 @@ impl HostStatus {
         }
     }
 
-    /// What `--hosts @NAME` calls a host that needs another run.
+    /// Returns the name behind `--hosts @NAME` that selects the host for another run; `None` when it needs
+    /// none.
     pub fn again(&self) -> Option<&'static str> {
         match self {
             Self::Ok | Self::Offline(_) => None,
@@ -152,7 +153,7 @@ impl HostStatus {
 }
 
 crate::choice! {
-    /// Where a host stands that is taken out of service for a change.
+    /// Phase of taking a host out of service for a change.
     MaintenancePhase {
         /// There is no room for it yet.
         Waiting = "waiting",
@@ -169,7 +170,7 @@ crate::choice! {
     }
 }
 
-/// What a plan says of one task.
+/// Verdict of a plan on one task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Hash)]
 #[serde(rename_all = "snake_case")]
 pub enum PlannedVerdict {
@@ -194,12 +195,12 @@ pub enum PlannedVerdict {
 pub struct PlannedTask {
     /// The task.
     pub task: TaskRef,
-    /// What the plan says.
+    /// Verdict of the plan.
     pub verdict: PlannedVerdict,
     /// Beside changes: why the rest of the task cannot be done now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked: Option<String>,
-    /// Why it is planned though nothing is to be changed: a notification that an earlier run left.
+    /// Reason why it is planned though nothing is to be changed: a notification that an earlier run left.
     pub pending_since: Option<String>,
     /// For a handler: names of the tasks in this plan that notify it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -215,7 +216,7 @@ impl PlannedTask {
         )
     }
 
-    /// What it interrupts on a host that carries jobs: classes of its changes.
+    /// Returns the classes of its changes that interrupt a host that carries jobs.
     pub fn interrupts(&self) -> impl Iterator<Item = &str> {
         let changes: &[ChangeView] = match &self.verdict {
             PlannedVerdict::Changes(changes) | PlannedVerdict::Runs(changes) => changes,

@@ -37,13 +37,13 @@ pub struct GroupEntry {
 /// The `authorized_keys` file of a user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuthorizedKeys {
-    /// Where it is or would be.
+    /// Path of the file, whether or not it is there.
     pub path: String,
     /// Number of the user.
     pub uid: u32,
     /// Number of the user's first group.
     pub gid: u32,
-    /// What is in it; `None` when it is not there.
+    /// Its text; `None` when the file is not there.
     #[serde(default)]
     pub text: Option<String>,
     /// Permission bits and owner of the file.
@@ -58,7 +58,7 @@ pub struct AuthorizedKeys {
     /// Whether the home directory is not there.
     #[serde(default)]
     pub homeless: bool,
-    /// Why it could not be read, when it is there.
+    /// Reason why the file could not be read, when it is there.
     #[serde(default)]
     pub unreadable: Option<String>,
 }

@@ -6,7 +6,7 @@ use crate::transport::{Arg, Script};
 /// The line behind which the answer begins; the user's own shell prints it.
 const MARK: &[u8] = b"\nasked\n";
 
-/// What asks for `user`.
+/// Wraps a script so that it runs as `user`, where one is given.
 pub(super) fn script(user: Option<&str>, script: Script) -> Script {
     match user {
         Some(user) => {
@@ -16,7 +16,7 @@ pub(super) fn script(user: Option<&str>, script: Script) -> Script {
     }
 }
 
-/// What the script printed for `user`, or the answer where nothing was run.
+/// Returns what the script printed for `user`, or the answer where nothing was run.
 pub(super) fn output<'a>(user: Option<&str>, output: &'a [u8]) -> Result<&'a [u8], Answer> {
     let Some(user) = user else { return Ok(output) };
     let at = output.windows(MARK.len()).position(|window| window == MARK);

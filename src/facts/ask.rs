@@ -12,19 +12,19 @@ use crate::words::command_line;
 /// A command with its surroundings. A command may look at anything.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CommandQuery {
-    /// What runs.
+    /// Program or script that runs.
     pub command: Command,
     /// Variables; values may hold placeholders of secrets.
     pub env: Vec<(String, String)>,
     /// Working directory.
     pub chdir: Option<String>,
-    /// Who asks, where it is not the login's user: `become_user` of the task.
+    /// User that asks, where it is not the login's user: `become_user` of the task.
     pub user: Option<String>,
     /// The longest that it may take: `timeout` of the task.
     pub limit: Option<Duration>,
 }
 
-/// What runs.
+/// A program or a script to run.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Command {
     /// A program and its arguments.
@@ -33,12 +33,12 @@ pub enum Command {
     Script(String),
 }
 
-/// How a command ended.
+/// Outcome of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asked {
     /// Its exit status.
     pub status: i32,
-    /// What it wrote to standard output.
+    /// Its standard output.
     pub stdout: String,
 }
 

@@ -16,11 +16,11 @@ use crate::transport::Script;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Block {
-    /// What the kernel calls it, such as `nvme1n1`.
+    /// Its name in the kernel, such as `nvme1n1`.
     pub name: String,
     /// Its size in bytes.
     pub bytes: u64,
-    /// What libblkid finds on it: `ext4`, `xfs`, `LVM2_member`, `linux_raid_member` ...
+    /// Type of its content, as libblkid finds it: `ext4`, `xfs`, `LVM2_member`, `linux_raid_member` ...
     pub kind: Option<String>,
     /// The label of that.
     pub label: Option<String>,
@@ -38,7 +38,7 @@ pub struct Block {
     pub members: Vec<String>,
     /// Level of an array: `raid0`.
     pub level: Option<String>,
-    /// Where it is mounted.
+    /// Mount points.
     pub mounts: Vec<String>,
     /// Whether it is swapped to.
     pub swap: bool,
@@ -46,12 +46,12 @@ pub struct Block {
     pub blank: bool,
     /// Whether a `mkfs.xfs` did not come to its end.
     pub unfinished: bool,
-    /// Which of `mkfs.ext4`, `mkfs.xfs` and `mdadm` the host has.
+    /// Tools that the host has, of `mkfs.ext4`, `mkfs.xfs` and `mdadm`.
     pub tools: BTreeSet<String>,
 }
 
 impl Block {
-    /// What it holds or what uses it, for people; `None` where it is free.
+    /// Describes its content or its use, for people; `None` where it is free.
     pub fn content(&self) -> Option<String> {
         let listed = |what: &str, names: &[String]| {
             (!names.is_empty()).then(|| format!("{what} {}", names.join(", ")))
@@ -78,7 +78,7 @@ impl Block {
     }
 }
 
-/// What is at a path that should be a block device; no answer where something else is there.
+/// The block device at a path; no answer where something else is there.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BlockQuery(pub String);
 

@@ -1,4 +1,4 @@
-//! What is known of a build: its prefix, its source, and what it would be built with.
+//! State of a build: its prefix, its source, and what it would be built with.
 //!
 //! Formats: `gcc -dumpfullversion`, `nvcc --version`, `df -Pk` (POSIX).
 
@@ -11,14 +11,14 @@ use super::possible;
 use super::{Answers, Family, Query, Question, Touches, after, answers, of_type};
 use crate::transport::Script;
 
-/// What is asked.
+/// The build that is asked about.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BuildQuery {
-    /// Where the software is.
+    /// Prefix of the software.
     pub prefix: String,
     /// Name of the build.
     pub name: String,
-    /// Where it is built; empty for the place of the host.
+    /// Build directory; empty for the host's default.
     pub directory: String,
     /// Directory or archive with its source; empty when only the prefix is of interest.
     pub source: String,
@@ -26,11 +26,11 @@ pub struct BuildQuery {
     pub compiler: String,
     /// Directory of the CUDA toolkit; empty when it needs none.
     pub cuda: String,
-    /// Who asks, where it is not the login's user: the compiler is one of the playbook.
+    /// User that asks, where it is not the login's user: the compiler is one of the playbook.
     pub user: Option<String>,
 }
 
-/// What is at the prefix.
+/// Content of the prefix.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Prefix {
@@ -39,7 +39,7 @@ pub enum Prefix {
     Absent,
     /// An empty directory.
     Empty,
-    /// What this program built or received.
+    /// Software that this program built or received.
     Ours,
     /// A symbolic link.
     Link,
@@ -47,13 +47,13 @@ pub enum Prefix {
     Foreign,
 }
 
-/// What is.
+/// State of a build.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Build {
-    /// What is at the prefix.
+    /// Content of the prefix.
     pub prefix: Prefix,
-    /// What it was built from, as `shell/resources/build.sh` wrote it.
+    /// Inputs that it was built from, as `shell/resources/build.sh` wrote them.
     pub stamp: Option<String>,
     /// A file of it that is gone or has another size.
     pub damaged: Option<String>,

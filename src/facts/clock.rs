@@ -1,7 +1,7 @@
-//! What keeps the clock of a host, and how far it is from the clock of this machine.
+//! Synchronisation of a host's clock, and its offset from the clock of this machine.
 //!
-//! Outputs: `chronyc tracking` (chronyc(1)), `ntpq -c rv` (ntpq(1)), `ntpctl -s status` (ntpctl(8)), what phc2sys and
-//! ptp4l log (phc2sys(8), ptp4l(8)), `GET TIME_STATUS_NP` of pmc(8).
+//! Outputs: `chronyc tracking` (chronyc(1)), `ntpq -c rv` (ntpq(1)), `ntpctl -s status` (ntpctl(8)), what
+//! phc2sys and ptp4l log (phc2sys(8), ptp4l(8)), `GET TIME_STATUS_NP` of pmc(8).
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,7 @@ const OFF_SECONDS: f64 = 1.0;
 /// Seconds without a word of any server after which chrony's state is old: its longest usual pause is 1024.
 const OLD_SECONDS: i64 = 24 * 3600;
 
-/// How well a clock is kept.
+/// Synchronisation of a clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kept {
@@ -44,12 +44,12 @@ pub enum Kept {
     Not,
 }
 
-/// What a tool says of the clock.
+/// Report of a tool on the clock.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Told {
-    /// How well it is kept.
+    /// State of the synchronisation.
     pub kept: Kept,
-    /// What is wrong, where that is more than that it is not synchronised.
+    /// Description of the problem, where it is more than that the clock is not synchronised.
     pub trouble: Option<String>,
     /// The line that says so.
     pub line: String,
@@ -65,7 +65,7 @@ impl Told {
     }
 }
 
-/// What each tool says of the clock.
+/// Report of each tool on the clock.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Clock {
     /// `chronyc tracking`.
@@ -76,14 +76,14 @@ pub struct Clock {
     pub openntpd: Seen<Told>,
     /// `ntpq`, of the other two that are called ntpd.
     pub ntpd: Seen<Told>,
-    /// What phc2sys, or ptp4l where that sets the clock of the system, logs.
+    /// Log of phc2sys, or of ptp4l where that sets the clock of the system.
     pub ptp: Seen<Told>,
-    /// What ptp4l says of its master.
+    /// Report of ptp4l on its master.
     pub master: Seen<Told>,
 }
 
 impl Clock {
-    /// What was said, the closest to the clock of the system first.
+    /// Returns the reports, the closest to the clock of the system first.
     pub fn told(&self) -> impl Iterator<Item = &Seen<Told>> {
         // What is logged of the clock itself is more than what is known of the master.
         let master = Some(&self.master).filter(|_| self.ptp.is_err());
@@ -252,7 +252,7 @@ pub fn duration(seconds: u64) -> String {
     }
 }
 
-/// How many milliseconds the clock of a host is ahead of that of this machine. The engine answers it from when it
+/// Milliseconds that the clock of a host is ahead of that of this machine. The engine answers it from when it
 /// asked, when the answer came, and what the host said that the time was.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct OffsetQuery;
@@ -267,7 +267,7 @@ pub struct Offset {
 }
 
 impl Offset {
-    /// What a host said between two times, in its whole seconds.
+    /// Computes the offset from the whole seconds that a host said between two times.
     pub fn new(seconds: i64, asked: Timestamp, answered: Timestamp) -> Self {
         let said = seconds.saturating_mul(1000);
         Self {

@@ -11,11 +11,11 @@ use crate::transport::Script;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Cmdline {
-    /// What the running kernel was given.
+    /// Command line of the running kernel.
     pub running: Vec<String>,
-    /// Who gives it: `grub` (Debian's update-grub), `grubby`, or nothing that is known.
+    /// Tool that sets it: `grub` (Debian's update-grub), `grubby`, or nothing that is known.
     pub loader: Option<String>,
-    /// What the next boot gives; `None` when it cannot be told.
+    /// Command line of the next boot; `None` when it cannot be told.
     pub next: Option<Vec<String>>,
 }
 

@@ -11,7 +11,7 @@ use super::section::{Section, Sections};
 use super::{Answers, Family, Gap, GapKind, Query, Question, Touches, answers, lines, of_type};
 use crate::transport::Script;
 
-/// What is known of the driver.
+/// State of the driver.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Driver {
@@ -21,7 +21,7 @@ pub struct Driver {
     pub kernels: Vec<Kernel>,
     /// The module on disk of the running kernel.
     pub disk: Option<Disk>,
-    /// Why that is not known.
+    /// Reason why that is not known.
     pub disk_gap: Option<Gap>,
     /// The module that is loaded.
     pub loaded: Option<Loaded>,
@@ -35,7 +35,7 @@ pub struct Driver {
     pub runfile: Option<String>,
     /// Packages with NVIDIA in their name, whatever they are.
     pub packages: Vec<DriverPackage>,
-    /// Why they are not known.
+    /// Reason why they are not known.
     pub packages_gap: Option<Gap>,
     /// Versions of NVIDIA's packages that dnf is locked to.
     pub locks: Vec<Lock>,
@@ -84,7 +84,7 @@ pub struct Disk {
     pub version: String,
     /// `NVIDIA`, or `Dual MIT/GPL` for the open one.
     pub license: String,
-    /// Where it is.
+    /// Its path.
     pub file: String,
 }
 
@@ -254,7 +254,7 @@ fn read_package(record: &str) -> Option<DriverPackage> {
     })
 }
 
-/// What `modinfo` says of a module.
+/// Reads the output of `modinfo` for a module.
 fn modinfo(text: &str) -> Result<Disk, String> {
     let field = |name: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));

@@ -26,14 +26,14 @@ pub struct Peermem {
     pub client: Option<String>,
 }
 
-/// What may replace the driver overnight.
+/// Automatic upgrades that may replace the driver overnight.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Upgrades {
     /// Whether unattended-upgrades is installed.
     pub installed: bool,
     /// The last `APT::Periodic::Unattended-Upgrade`.
     pub period: Option<String>,
-    /// What its list of exceptions has.
+    /// Entries of its list of exceptions.
     pub exceptions: Vec<String>,
     /// Units that are masked.
     pub masked: Vec<String>,
@@ -42,7 +42,7 @@ pub struct Upgrades {
 }
 
 impl Upgrades {
-    /// What upgrades packages by itself.
+    /// Returns the program that upgrades packages by itself.
     pub fn armed(&self) -> Option<&'static str> {
         let on = self.period.as_deref().is_some_and(|period| period != "0");
         let timer = !self.masked.iter().any(|unit| unit == "apt-daily-upgrade.timer");
@@ -78,12 +78,12 @@ impl Transaction {
     }
 }
 
-/// What stands around the driver.
+/// State of all that surrounds the driver.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Upkeep {
     /// Peer memory.
     pub peermem: Seen<Peermem>,
-    /// What may replace the driver.
+    /// Automatic upgrades that may replace the driver.
     pub upgrades: Seen<Upgrades>,
     /// Version of the fabric manager.
     pub fabric_version: Seen<String>,
@@ -91,14 +91,14 @@ pub struct Upkeep {
     pub fabric_state: Seen<String>,
     /// Release of the CUDA toolkit in /usr/local/cuda: `12.4`.
     pub toolkit: Seen<String>,
-    /// What DKMS built.
+    /// Modules that DKMS knows, built or only added.
     pub dkms: Seen<Vec<Dkms>>,
     /// Transactions that changed packages of NVIDIA, the last one last; of hosts with apt.
     #[serde(default)]
     pub changed: Vec<Transaction>,
 }
 
-/// What keeps the driver as it is, replaces it or stands on it.
+/// All that keeps the driver as it is, replaces it or depends on it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct UpkeepQuery;
 

@@ -1,5 +1,5 @@
-//! What stands between GPUs, cards and the fabric: `PCIe` links, `ibv_devinfo`, `rdma system`, traffic
-//! classes, `lspci`, settings.
+//! State of all that stands between GPUs, cards and the fabric: `PCIe` links, `ibv_devinfo`, `rdma system`,
+//! traffic classes, `lspci`, settings.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use super::probe::Probe;
 use super::section::{Sections, pair};
 use super::{Seen, qos};
 
-/// Why the tools were not asked.
+/// Reason why the tools were not asked.
 const NOT_ASKED: &str = "the host has no RDMA device";
 
 /// The `PCIe` link of a device.
@@ -45,7 +45,7 @@ pub struct Qos {
     pub pfc: Vec<u32>,
 }
 
-/// What `lspci -vvv` says.
+/// Values that `lspci -vvv` shows.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lspci {
     /// `ACSCtl` of bridges, by address.
@@ -86,7 +86,7 @@ pub struct Fabric {
     pub settings: Seen<FabricSettings>,
 }
 
-/// What stands between GPUs, cards and the fabric.
+/// State of all that stands between GPUs, cards and the fabric.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct FabricQuery;
 

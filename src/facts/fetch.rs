@@ -14,7 +14,7 @@ use crate::transport::Script;
 /// The most bytes that a file may have.
 pub const FETCH_LIMIT: u64 = 1 << 20;
 
-/// What a host sends of a file.
+/// Answer of a host that is asked for a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fetched {

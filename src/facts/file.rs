@@ -15,7 +15,7 @@ use crate::transport::{Arg, Script};
 /// The largest text that a host sends.
 pub const TEXT_LIMIT: usize = 64 << 10;
 
-/// What is at a path.
+/// Type of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileKind {
@@ -30,7 +30,7 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    /// What a person calls it.
+    /// Returns its name for people.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::File => "a regular file",
@@ -44,7 +44,7 @@ impl FileKind {
 /// Attributes of a path, as `lstat` tells them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attributes {
-    /// What it is.
+    /// Its type.
     pub kind: FileKind,
     /// Permission bits with setuid, setgid and sticky.
     pub mode: u32,
@@ -61,12 +61,12 @@ pub struct Attributes {
     /// When it was last written, in seconds since 1970. Only for telling whether it was written since.
     #[serde(skip)]
     pub written: i64,
-    /// Where a symbolic link points.
+    /// Target of a symbolic link.
     #[serde(default)]
     pub target: Option<String>,
 }
 
-/// What a regular file holds.
+/// Content of a regular file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Content {
     /// SHA-256 in hex.
@@ -273,17 +273,17 @@ fn read_name<'a>(line: &'a str, into: &mut BTreeMap<u32, &'a str>) {
     }
 }
 
-/// Where a link points: a text without the line feed at its end.
+/// Reads the target of a link: a text without the line feed at its end.
 fn read_target<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Option<String> {
     let mut target = String::from_utf8(read_text(lines).ok()?).ok()?;
     (target.pop() == Some('\n')).then_some(target)
 }
 
-/// Why the text of a file did not come, behind the file's name.
+/// Reason why the text of a file did not come, which follows the file's name.
 pub(super) const UNREAD: &str = "was not read: the host has no base64, openssl, python3 or perl, or it fails";
 
-/// What `text` of `facts/text.sh` prints, up to its full stop: lines behind `|`, or base64; `!` where the
-/// host could not make it, which is no empty text.
+/// Reads what `text` of `facts/text.sh` prints, up to its full stop: lines behind `|`, or base64; `!` where
+/// the host could not make it, which is no empty text.
 pub(super) fn read_text<'a>(
     lines: &mut impl Iterator<Item = &'a str>,
 ) -> Result<Vec<u8>, base64::DecodeError> {

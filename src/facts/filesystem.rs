@@ -1,4 +1,4 @@
-//! Which file system a path is on, by a name that is the same on all hosts that see it.
+//! File system of a path, by a name that is the same on all hosts that see it.
 //!
 //! Format: proc(5) `mountinfo`, with the escapes of fstab(5).
 
@@ -32,7 +32,7 @@ const SHARED: &[&str] = &[
     "wekafs",
 ];
 
-/// What is mounted.
+/// Mounted file systems.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Filesystems {
     /// The boot of the kernel: containers of one machine have one.
@@ -48,18 +48,18 @@ pub struct Mount {
     pub device: String,
     /// The directory of the file system that is seen there.
     pub root: String,
-    /// Where it is mounted.
+    /// Mount point.
     pub point: String,
     /// Type of the file system.
     pub kind: String,
-    /// What is mounted, such as `10.0.9.1:/export`.
+    /// Mounted source, such as `10.0.9.1:/export`.
     pub source: String,
 }
 
 impl Filesystems {
-    /// Where a path is, by a name that is the same on all hosts that see the same file there and on
-    /// no other: for file systems of a network by type and source, for all others by the
-    /// running kernel, device and directory. Links are not followed.
+    /// Returns the location of a path, by a name that is the same on all hosts that see the same file there
+    /// and on no other: for file systems of a network by type and source, for all others by the running
+    /// kernel, device and directory. Links are not followed.
     pub fn location(&self, path: &str) -> Option<String> {
         let longest = |mount: &&Mount| inside(&mount.point, path);
         // Of several mounts at one place `max_by_key` takes the last.
@@ -75,7 +75,7 @@ impl Filesystems {
     }
 }
 
-/// What is mounted, for telling which paths several hosts share.
+/// Mounted file systems, for telling which paths several hosts share.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FilesystemsQuery;
 

@@ -12,7 +12,7 @@ use super::section::{Section, Sections};
 use super::{Answers, Family, Query, Question, Seen, Touches, answers, lines};
 use crate::transport::Script;
 
-/// Who manages the firewall.
+/// Manager of the firewall.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Backend {
@@ -40,7 +40,7 @@ impl std::fmt::Display for Backend {
     }
 }
 
-/// What a tool says of packets that come in.
+/// Policy that a tool shows for incoming packets.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policy {
     /// The line that says what becomes of packets that no rule takes.
@@ -52,7 +52,7 @@ pub struct Policy {
 /// The firewall of a host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Firewall {
-    /// Who manages it.
+    /// Its manager.
     pub backend: Backend,
     /// Whether we may not look at its rules, as only root may.
     #[serde(default)]
@@ -72,7 +72,7 @@ pub struct Firewall {
     /// Of firewalld: the zone of a link, and under an empty name that of all others.
     #[serde(default)]
     pub zones: BTreeMap<String, String>,
-    /// What the tools that are there say: `nft`, `iptables`.
+    /// Policies by tool, of those that are there: `nft`, `iptables`.
     #[serde(default)]
     pub tools: BTreeMap<String, Seen<Policy>>,
 }
@@ -85,7 +85,7 @@ impl Firewall {
     }
 }
 
-/// Who manages the firewall and what it lets in.
+/// The manager of the firewall, and what it lets in.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FirewallQuery;
 
@@ -173,7 +173,7 @@ fn is_of_iptables(chain: &Chain<'_>) -> bool {
     matches!(chain.name, ["ip" | "ip6", "filter", "INPUT"])
 }
 
-/// What is let in by the chains that refuse the rest: `ip saddr 10.0.0.0/24 accept comment "provision"`.
+/// Reads what the chains that refuse the rest let in: `ip saddr 10.0.0.0/24 accept comment "provision"`.
 fn read_rules(text: &str, firewall: &mut Firewall) {
     for chain in chains(text).into_iter().filter(|chain| chain.refuses && !is_of_iptables(chain)) {
         firewall.chain.get_or_insert_with(|| chain.name.map(str::to_owned));
@@ -291,7 +291,7 @@ fn iptables(text: &str) -> Result<Policy, String> {
     Ok(Policy { line: policy.to_owned(), drops: policy.ends_with("DROP") || rejects })
 }
 
-/// What becomes of what no rule takes, by the first chain that refuses it.
+/// Reads the policy for packets that no rule takes, from the first chain that refuses them.
 fn nft(text: &str) -> Policy {
     let chains = chains(text);
     let chain = chains.iter().find(|chain| chain.refuses).or(chains.first());

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{Answers, Family, Object, Query, Question, Told, Touches, after, answers, lines, of_type};
 use crate::transport::Script;
 
-/// What is at the path of a checkout.
+/// State of the path of a checkout.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Checkout {
@@ -28,13 +28,13 @@ pub struct Tree {
     /// The commit that is checked out; `None` in a clone that was cut.
     #[serde(default)]
     pub head: Option<String>,
-    /// Where it came from.
+    /// URL of its remote `origin`.
     #[serde(default)]
     pub url: Option<String>,
     /// Full names of the tags and branches that are this commit.
     #[serde(default)]
     pub refs: Vec<String>,
-    /// How many files that git knows differ from it.
+    /// Number of tracked files that differ from it.
     #[serde(default)]
     pub changed: u32,
 }
@@ -42,10 +42,10 @@ pub struct Tree {
 /// A checkout of git.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CheckoutQuery {
-    /// Where it is.
+    /// Its path.
     pub path: String,
-    /// Who asks, where it is not the login's user: git runs what the checkout tells it to, and
-    /// tells nobody but the owner.
+    /// User that asks, where it is not the login's user: git runs what the checkout tells it to, and tells
+    /// nobody but the owner.
     pub user: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Which packages of a family are installed: one `dpkg-query` or `rpm -qa` for all patterns.
+//! Installed packages of a family: one `dpkg-query` or `rpm -qa` for all patterns.
 
 use std::collections::BTreeMap;
 

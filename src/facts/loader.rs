@@ -1,4 +1,4 @@
-//! What the cache of the dynamic loader has of the libraries in a directory.
+//! Entries in the cache of the dynamic loader for the libraries in a directory.
 //!
 //! Formats: ldconfig(8), `ldconfig -p`: `\tlibnccl.so.2 (libc6,x86-64) => /usr/local/nccl/lib/libnccl.so.2`.
 //! Of several lines of one name the loader takes the first that fits the machine.
@@ -11,7 +11,7 @@ use super::object::inside;
 use super::{Answers, Family, Object, Query, Question, Touches, after, answers, lines, of_type};
 use crate::transport::Script;
 
-/// What the loader knows.
+/// Libraries in a directory, and what the loader knows of them.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Loader {
@@ -23,11 +23,11 @@ pub struct Loader {
     pub missing: Vec<String>,
     /// Of these, the ones that the loader finds elsewhere, with the file that it takes.
     pub elsewhere: BTreeMap<String, String>,
-    /// Who else can change the directory, a library in it or where that leads, if anybody can.
+    /// Reason why others can change the directory, a library in it or where that leads, if anybody can.
     pub refused: Option<String>,
 }
 
-/// What the dynamic loader knows of the libraries in a directory.
+/// The libraries in a directory, as the dynamic loader knows them.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LoaderQuery(pub String);
 

@@ -10,14 +10,14 @@ use super::{Gap, GapKind, Seen};
 use crate::causes::{self, Output, Said};
 use crate::transport::Script;
 
-/// What the kernel said.
+/// Messages of the kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Log {
     /// The command that showed it.
     pub command: String,
     /// The lines that matter, oldest first.
     pub lines: Vec<String>,
-    /// Those of GPUs that the journal has of the boot before, of the last day.
+    /// Lines about GPUs that the journal has of the boot before, of the last day.
     pub before: Seen<Vec<String>>,
 }
 
@@ -86,7 +86,7 @@ fn before(sections: &Sections<'_>) -> Seen<Vec<String>> {
 }
 
 impl Log {
-    /// What it says: a cause for each line that is a sign of one.
+    /// Reads the causes in it: one for each line that is a sign of one.
     pub fn said(&self) -> Vec<Said<'_>> {
         causes::read(self.lines.iter().map(String::as_str))
     }

@@ -1,4 +1,4 @@
-//! What a new login of the user gets: limits are given to a session when it begins, and root has others
+//! Limits, user and path of a new login: limits are given to a session when it begins, and root has others
 //! than the user of the jobs. It is asked in a login of its own, beside the one exec.
 
 use std::time::Duration;
@@ -9,20 +9,20 @@ use super::Seen;
 use super::probe::Probe;
 use super::section::{Sections, pair};
 
-/// What a new login of the user gets.
+/// Limits, user and path of a new login.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoginFacts {
     /// Locked memory: `unlimited`, or KiB.
     pub memlock: String,
     /// Open files.
     pub nofile: String,
-    /// Who it is.
+    /// Name of the user.
     pub user: String,
-    /// Where its commands are looked for.
+    /// Search path of its commands.
     pub path: String,
 }
 
-/// What a new login of the user gets.
+/// Limits, user and path of a new login.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct LoginQuery;
 

@@ -1,4 +1,4 @@
-//! What is: questions, the batched scripts that ask them, and their typed answers.
+//! Facts of hosts: questions, the batched scripts that ask them, and their typed answers.
 //!
 //! A [`Question`] names one thing to know and has the type of its answer; a [`Query`] is a question of
 //! any type. All queries of a host are grouped by [`Family`]: one script asks all of its queries at
@@ -112,12 +112,13 @@ pub const FAMILIES: &[&Family] = &[
 pub struct BatchPart {
     /// The queries.
     pub queries: Vec<Query>,
-    /// What is sent.
+    /// Part of the frame that is sent.
     pub part: Part,
 }
 
 impl BatchPart {
-    /// What people know it by: the command line of one that a playbook has, else the name of the part.
+    /// Returns the name that people know it by: the command line of one that a playbook has, else the name of
+    /// the part.
     pub fn title(&self) -> String {
         match self.queries.first().and_then(Query::get::<CommandQuery>) {
             Some(asked) => asked.command.display(),
@@ -150,7 +151,8 @@ pub fn batch(queries: &BTreeSet<Query>, deadline: Duration) -> Vec<BatchPart> {
     parts
 }
 
-/// What a question starts and leaves behind, such as an agent, has neither the lock of the host nor the pipe of a batch.
+/// Shell line that closes the lock of the host and the pipe of a batch, so that what a question starts and
+/// leaves behind, such as an agent, has neither.
 const ALONE: &str = "exec 8>&- 9>&-\n";
 
 fn part(
@@ -189,7 +191,7 @@ fn lines(output: &str) -> impl Iterator<Item = &str> {
     output.lines()
 }
 
-/// What follows the first word of a label, when that is this word.
+/// Returns what follows the first word of a label, when that is this word.
 fn after<'a>(word: &str, label: &'a str) -> Option<&'a str> {
     label.strip_prefix(word)?.strip_prefix(' ')
 }

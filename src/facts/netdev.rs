@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{Answers, Family, Query, Question, Touches, after, answers, lines, of_type};
 use crate::transport::Script;
 
-/// Which links are meant; an empty text is any.
+/// Links that are meant; an empty text matches any.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct LinkMatch {
     /// Name.
@@ -54,7 +54,7 @@ pub struct Netdev {
     pub mac: Option<String>,
     /// Its addresses that others can reach, with the length of their prefix.
     pub addresses: Vec<String>,
-    /// Who may configure links here: `netplan`, `networkd`, `networkmanager`, `ifupdown`.
+    /// Network managers that may configure links here: `netplan`, `networkd`, `networkmanager`, `ifupdown`.
     pub managers: Vec<String>,
     /// The file by which systemd-networkd configures it.
     pub network_file: Option<String>,
@@ -64,7 +64,7 @@ pub struct Netdev {
     pub netplan_id: Option<String>,
     /// Whether files of netplan besides ours have a section of that name.
     pub netplan_others: bool,
-    /// What NetworkManager says of it: `connected`, `unmanaged` ...
+    /// Its state in NetworkManager: `connected`, `unmanaged` ...
     pub device_state: String,
     /// Its connection of NetworkManager.
     pub connection: Option<String>,

@@ -53,7 +53,7 @@ pub(crate) fn inside(outer: &str, path: &str) -> bool {
     path.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// What a change may have changed.
+/// Objects that a change may have changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Touches {
     /// These things.
@@ -107,7 +107,7 @@ impl Touches {
         self.meets(object) || matches!(object, Object::Unit(_)) && self.unit_files()
     }
 
-    /// Where unit files live: below these a change may touch any unit.
+    /// Whether a change meets a directory of unit files: below these it may touch any unit.
     pub(super) fn unit_files(&self) -> bool {
         self.paths(&[
             "/etc/systemd",

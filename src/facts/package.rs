@@ -20,7 +20,7 @@ pub struct Packages {
     /// Whether a dpkg transaction was cut and waits for `dpkg --configure -a`.
     #[serde(default)]
     pub interrupted: bool,
-    /// Who is in the middle of a dpkg transaction: `process 4711 (apt-get)`.
+    /// Process in the middle of a dpkg transaction: `process 4711 (apt-get)`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub busy: Option<String>,
     /// Packages that dpkg has half-done, with their state; of no transaction that is under way.
@@ -32,8 +32,8 @@ pub struct Packages {
 }
 
 impl Packages {
-    /// What has to be finished before apt does anything: a transaction that was cut, packages that are half-done.
-    /// Nothing where somebody is in the middle of it.
+    /// Describes what has to be finished before apt does anything: a transaction that was cut, packages that
+    /// are half-done. Nothing where somebody is in the middle of it.
     pub fn to_finish(&self, broken: bool) -> Option<String> {
         if self.manager != "apt" || self.busy.is_some() {
             return None;
@@ -89,7 +89,7 @@ pub struct Package {
     /// Whether its version is held.
     #[serde(default)]
     pub held: bool,
-    /// What the repositories were asked, when they were.
+    /// Answer of the repositories, when they were asked.
     #[serde(default)]
     pub repository: Option<Repository>,
     /// Packages of other names that provide this one, where none of this name is installed.
@@ -97,7 +97,7 @@ pub struct Package {
     pub providers: BTreeMap<String, Package>,
 }
 
-/// What the repositories offer.
+/// Versions that the repositories offer.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Repository {
     /// The version that would be installed; `None` when there is none.
@@ -202,7 +202,7 @@ struct PackageLines<'a> {
     stale: bool,
     policy: BTreeMap<&'a str, Repository>,
     updates: Option<BTreeMap<&'a str, &'a str>>,
-    /// What provides a name, and for apt in which versions.
+    /// Packages that provide a name, and for apt in which versions.
     provides: BTreeMap<&'a str, BTreeMap<&'a str, Vec<&'a str>>>,
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Answers, Family, Query, Question, Touches, answers, lines};
 use crate::transport::Script;
 
-/// What was read.
+/// Settings of bridges and NICs.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Pcie {

@@ -13,13 +13,13 @@ use crate::transport::Script;
 
 /// A question without parameters, alone in its family.
 pub trait Probe: Clone + Default + fmt::Debug + Ord + Send + Sync + 'static {
-    /// What the sections show, and for each that shows nothing why not.
+    /// Values of the sections, and the reason for each section that shows none.
     type Shown: Clone + PartialEq + fmt::Debug + Serialize + DeserializeOwned + Send + Sync + 'static;
 
     /// Its label, the name of its family too.
     const NAME: &'static str;
 
-    /// What is sent; it begins with `probes/ask.sh`.
+    /// Script that is sent; it begins with `probes/ask.sh`.
     const SCRIPT: &'static str;
 
     /// Longest time for all its commands together, where it is not the usual one.

@@ -1,10 +1,11 @@
-//! What the tools say of a link's quality of service: `mlnx_qos -i LINK` (Mellanox/mlnx-tools) and dcb-pfc(8) `show`.
+//! Output of the tools about a link's quality of service: `mlnx_qos -i LINK` (Mellanox/mlnx-tools) and
+//! dcb-pfc(8) `show`.
 
 use std::collections::BTreeMap;
 
 use super::possible::{DSCPS, PRIORITIES, number};
 
-/// What `mlnx_qos` says; `None` where it does not.
+/// Values that `mlnx_qos` shows; `None` where it shows none.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Classes {
     /// `pcp` or `dscp`.

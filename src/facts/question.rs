@@ -1,5 +1,4 @@
-//! What every question is: a type of its own that says what it asks, how, and what may change the
-//! answer.
+//! Definition of a question: a type of its own that says what it asks, how, and what may change the answer.
 
 use std::any::{Any, type_name};
 use std::cmp::Ordering;
@@ -16,7 +15,7 @@ use crate::transport::Script;
 
 /// One thing to know about a host.
 pub trait Question: Clone + fmt::Debug + Ord + Send + Sync + 'static {
-    /// What is known when it is answered.
+    /// Type of the answer.
     type Answer: Clone + PartialEq + fmt::Debug + Serialize + DeserializeOwned + Send + Sync + 'static;
 
     /// The questions that one script answers together with this one.
@@ -38,10 +37,10 @@ pub trait Question: Clone + fmt::Debug + Ord + Send + Sync + 'static {
         false
     }
 
-    /// Who asks on the host, where it is not the login's user: `become_user` of the task. What runs
-    /// something that a playbook or a user of the host names is asked so; scripts of our own that read
-    /// files, or give no more than a name to a tool of the system, are not, and all tasks share their
-    /// answers.
+    /// Returns the user that asks on the host, where it is not the login's user: `become_user` of the task. A
+    /// question is asked so when it runs something that a playbook or a user of the host names. Scripts of
+    /// our own that read files, or give no more than a name to a tool of the system, are not, and all tasks
+    /// share their answers.
     fn user(&self) -> Option<&str> {
         None
     }
@@ -57,7 +56,7 @@ pub trait Question: Clone + fmt::Debug + Ord + Send + Sync + 'static {
 pub struct Family {
     /// Its name: that of the part of a frame, and of the folder of its cases.
     pub name: &'static str,
-    /// How many questions one part takes.
+    /// Most questions that one part takes.
     pub chunk: usize,
     /// Bytes of output that one question may cause.
     pub output: usize,
@@ -69,7 +68,7 @@ pub struct Family {
     /// as it likes, and sections of a probe say themselves how each ended. In other output a name without
     /// its last letters looks whole.
     pub partial: bool,
-    /// What is sent.
+    /// Builds the script that is sent.
     pub script: fn(&[Query]) -> Script,
     /// Reads the output and the exit status. Answers come in any order; what is left out is unknown.
     pub parse: fn(&[Query], &str, i32) -> Answers,
@@ -136,12 +135,12 @@ impl dyn Value {
     }
 }
 
-/// What is known about a question.
+/// Outcome of a question.
 #[derive(Debug, Clone)]
 pub enum Answer {
     /// The answer, of the type that the question says.
     Known(Arc<dyn Value>),
-    /// What is known of all hosts, by their names; those of which nothing is known are left out.
+    /// The known answers of all hosts, by their names; hosts without one are left out.
     OfAll(OfAll),
     /// Nothing was asked: the user who should ask is not on the host.
     NoUser(String),
@@ -184,7 +183,7 @@ pub(super) fn answers<Q: Question>(
         .collect()
 }
 
-/// Those of the queries that are of one type.
+/// Returns the queries that are of one type.
 pub(super) fn of_type<Q: Question>(queries: &[Query]) -> impl Iterator<Item = &Q> {
     queries.iter().filter_map(Query::get)
 }
@@ -214,7 +213,7 @@ impl Query {
         self.of_all
     }
 
-    /// What is asked of this very host: a question to all is one to it, too.
+    /// Returns the question to this very host: a question to all is one to it, too.
     #[must_use]
     pub fn own(&self) -> Self {
         Self { of_all: false, ..self.clone() }

@@ -74,7 +74,7 @@ pub struct Port {
     pub link_layer: String,
     /// Local identifier.
     pub lid: Option<u32>,
-    /// That of the subnet manager.
+    /// Local identifier of the subnet manager.
     pub sm_lid: Option<u32>,
     /// The first partition key.
     pub pkey: Option<u32>,
@@ -159,7 +159,7 @@ impl Device {
 pub struct Netdev {
     /// `up`, `down`, `unknown`.
     pub state: String,
-    /// How often the link changed since boot.
+    /// Number of times that the link changed since boot.
     pub carrier_changes: Option<u64>,
     /// Errors in receiving and sending.
     pub errors: Option<u64>,
@@ -167,7 +167,7 @@ pub struct Netdev {
     pub ecn: Option<Vec<u32>>,
 }
 
-/// What the kernel shows.
+/// RDMA and network devices, as the kernel shows them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Rdma {
     /// The devices in the order of their names.
@@ -197,7 +197,7 @@ fn gid(value: &str) -> Option<Gid> {
     Some(Gid { index, gid, netdev, kind: words.next().unwrap_or("").to_owned() })
 }
 
-/// What sysfs shows of RDMA and of network devices.
+/// RDMA and network devices, as sysfs shows them.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct RdmaQuery;
 

@@ -54,7 +54,7 @@ fn script(queries: &[Query]) -> Script {
     Script::new(crate::shell!("facts/rdma_link.sh")).args(names)
 }
 
-/// What `rdma link` says of the first port of a device.
+/// Reads the line of `rdma link` for the first port of a device.
 fn port(output: &str, name: &str) -> Option<RdmaLink> {
     lines(output).find_map(|line| {
         let mut words = line.split_whitespace();

@@ -1,9 +1,9 @@
-//! Why tasks of this run need a reboot. The engine answers it; no host is asked.
+//! Reasons why tasks of this run need a reboot. The engine answers it; no host is asked.
 
 use super::{Family, Question, Touches};
 use crate::transport::Script;
 
-/// Why tasks of this run need a reboot, with their names.
+/// Reasons why tasks of this run need a reboot, with the tasks' names.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RebootQuery;
 

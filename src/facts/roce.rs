@@ -12,7 +12,7 @@ use super::possible::{DSCPS, PRIORITIES, number};
 use super::{Answers, Family, Query, Question, Touches, after, answers, lines, of_type, qos};
 use crate::transport::Script;
 
-/// What a link does for RoCE; `None` where nothing here tells.
+/// Settings of a link for RoCE; `None` where nothing here tells.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Roce {
@@ -34,7 +34,7 @@ pub struct Roce {
     pub cnp_dscp: Option<String>,
     /// Priority of these packets.
     pub cnp_priority: Option<String>,
-    /// Why something is not told, in a tool's words.
+    /// Reason why a value is not told, in a tool's words.
     pub refused: Option<String>,
 }
 

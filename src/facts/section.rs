@@ -1,11 +1,11 @@
-//! What scripts that run several commands print: sections, and why one has nothing to tell.
+//! Output of scripts that run several commands: sections, and the reason why one has nothing to tell.
 
 use serde::{Deserialize, Serialize};
 
 /// Longest text of a command that is kept when it was not understood, in bytes.
 const KEPT: usize = 2048;
 
-/// Why something is not known.
+/// Kind of reason why a value is not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GapKind {
@@ -26,15 +26,15 @@ pub enum GapKind {
 pub struct Gap {
     /// By kind.
     pub kind: GapKind,
-    /// What was asked.
+    /// Command or file that was asked.
     pub command: String,
-    /// Why there is no answer.
+    /// Reason why there is no answer.
     pub reason: String,
-    /// What was printed, bounded.
+    /// Printed text, bounded.
     pub output: String,
 }
 
-/// What was seen, or why not.
+/// A value that was seen, or the gap in its place.
 pub type Seen<T> = Result<T, Gap>;
 
 impl Gap {
@@ -44,7 +44,7 @@ impl Gap {
     }
 }
 
-/// What one command printed, or one list of values that the shell read.
+/// Output of one command, or one list of values that the shell read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Section<'a> {
     /// The command as it was typed, or the name of the list.
@@ -124,7 +124,7 @@ impl<'a> Section<'a> {
         Gap { kind, command: self.command.to_owned(), reason, output }
     }
 
-    /// What keeps the output from being read: missing, hung, or ended with an error.
+    /// Reports what keeps the output from being read: missing, hung, or ended with an error.
     pub fn trouble(&self) -> Option<Gap> {
         let tool = self.command.split(' ').next().unwrap_or_default();
         match self.status {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Answers, Family, Object, Query, Question, Touches, after, answers, lines, of_type};
 use crate::transport::Script;
 
-/// What a setting is.
+/// State of a setting.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Setting {

@@ -9,7 +9,7 @@ use super::probe::Probe;
 use super::section::{Sections, pair};
 use super::{BatchPart, Gap, GapKind, Query, Seen};
 
-/// What lies on disk.
+/// Software that lies on disk.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Files {
     /// Versions of NCCL's header by prefix.
@@ -20,19 +20,19 @@ pub struct Files {
     pub perftest: bool,
     /// Whether it was built with CUDA.
     pub perftest_cuda: bool,
-    /// What programs of nccl-tests were built with, where that is known.
+    /// Prefixes that programs of nccl-tests were built with, where they are known.
     #[serde(default)]
     pub homes: BTreeMap<String, Homes>,
 }
 
-/// How a program is linked.
+/// Libraries that a program is linked with.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Linked {
     /// Libraries with their files.
     pub libraries: BTreeMap<String, String>,
     /// Libraries that are not found.
     pub missing: Vec<String>,
-    /// What libnccl and libmpi are when all links are followed, by their name.
+    /// Files of libnccl and libmpi with all links followed, by their name.
     #[serde(default)]
     pub files: BTreeMap<String, String>,
     /// The user in whose login the loader was asked.
@@ -40,7 +40,7 @@ pub struct Linked {
     pub user: String,
 }
 
-/// What a program was built with, as the stamp of its build says.
+/// Prefixes that a program was built with, as the stamp of its build says.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Homes {
     /// Prefix of NCCL, as it was named and as it really is.
@@ -68,7 +68,7 @@ pub struct Software {
 pub struct HalfDone {
     /// Their states by name: `half-configured`, `twice`.
     pub packages: BTreeMap<String, String>,
-    /// Who changes packages at this moment.
+    /// Process that changes packages at this moment.
     pub busy: Option<String>,
 }
 
@@ -231,7 +231,7 @@ fn ldd(text: &str) -> Result<Linked, String> {
 mod tests {
     use super::*;
 
-    /// What can be expected is where the script looks, and nowhere else.
+    /// Software is expected in the places that the script searches, and nowhere else.
     #[test]
     fn places_are_those_of_the_script() {
         let places = |end: &str| -> Vec<String> {

@@ -153,7 +153,7 @@ fn script(queries: &[Query]) -> Script {
     .args(keys.chain(files))
 }
 
-/// What is told of one question.
+/// Output for one question.
 #[derive(Default)]
 struct Told<'a> {
     found: bool,

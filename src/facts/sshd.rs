@@ -1,4 +1,4 @@
-//! What sshd does by now: `sshd -T`, its whole configuration after all files are read.
+//! Effective configuration of sshd: `sshd -T`, after all files are read.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub struct Sshd {
     /// Values by the names of options in small letters; an option that may stand more than once has a
     /// line for each.
     pub options: BTreeMap<String, String>,
-    /// Why there are none.
+    /// Reason why there are none.
     pub problem: String,
     /// Whether the main file reads `/etc/ssh/sshd_config.d/*.conf`.
     pub drop_ins: bool,
@@ -48,7 +48,7 @@ impl Sshd {
     }
 }
 
-/// What sshd makes of its files.
+/// Effective configuration of sshd.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SshdQuery;
 

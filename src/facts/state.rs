@@ -1,10 +1,10 @@
-//! What the host's state directory says of earlier runs. The engine owns its format
-//! (`engine::state`), and the frames that ask carry its shell functions.
+//! Record of earlier runs in the host's state directory. The engine owns its format (`engine::state`), and
+//! the frames that ask carry its shell functions.
 
 use super::{Family, Question, Touches, answers};
 use crate::transport::Script;
 
-/// What the state directory says, as text.
+/// Content of the state directory, as text.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct StateQuery;
 

@@ -9,7 +9,7 @@ use super::filesystem::FilesystemsQuery;
 use super::{Answer, BaseQuery, BatchPart, CommandQuery, Query, Question, Touches, as_user};
 use crate::transport::PartEnd;
 
-/// What is known of a question whose script ended and did not answer: the host may be going down.
+/// Reason for a question whose script ended and did not answer: the host may be going down.
 const SILENT: &str = "the host gave no answer";
 
 /// The answers for one host.
@@ -18,7 +18,7 @@ pub struct Facts {
     answers: BTreeMap<Query, Answer>,
 }
 
-/// What is known about a question.
+/// Outcome of a question, as [`Facts::get`] returns it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Known<'a, T> {
     /// The answer.
@@ -40,14 +40,15 @@ impl<'a, T> Known<'a, T> {
     }
 }
 
-/// What is said of an answer that nobody understands. What a tool printed may hold what a file does, so it is not shown.
+/// Describes an answer that nobody understands. The output of a tool may hold what a file does, so it is not
+/// shown.
 fn unreadable(family: &str, tools: &str) -> String {
     let who = if tools.is_empty() { "the host" } else { tools };
     format!("{who} said nothing of it that can be read (question `{family}`)")
 }
 
 impl Facts {
-    /// What is known about a question.
+    /// Returns what is known about a question.
     pub fn get<Q: Question>(&self, question: &Q) -> Known<'_, Q::Answer> {
         match self.answers.get(&Query::from(question.clone())) {
             Some(Answer::Unknown(reason)) => Known::Unknown(reason),
@@ -57,7 +58,7 @@ impl Facts {
         }
     }
 
-    /// What is known about a question to all hosts, by their names; `None` when it was not asked.
+    /// Returns the known answers of all hosts to a question, by their names; `None` when it was not asked.
     pub fn of_all<'a, Q: Question>(
         &'a self,
         question: &Q,
@@ -68,7 +69,7 @@ impl Facts {
         Some(answers.iter().filter_map(|(host, value)| Some((host.as_str(), value.known()?))))
     }
 
-    /// What is known about a question of any type, when it was asked.
+    /// Returns what is known about a question of any type, when it was asked.
     pub fn find(&self, query: &Query) -> Option<&Answer> {
         self.answers.get(query)
     }
@@ -148,7 +149,7 @@ impl Facts {
         self.get(&BaseQuery(name)).answer()
     }
 
-    /// Where a path is, by a name that all hosts share that see the same file there: see
+    /// Returns the location of a path, by a name that all hosts share that see the same file there: see
     /// [`Filesystems::location`](super::filesystem::Filesystems::location).
     pub fn location(&self, path: &str) -> Option<String> {
         self.get(&FilesystemsQuery).answer()?.location(path)
@@ -164,7 +165,7 @@ impl Facts {
         self.answers.retain(|query, _| queries.contains(query));
     }
 
-    /// What templates see as `facts`: the base facts that were answered.
+    /// Returns what templates see as `facts`: the base facts that were answered.
     pub fn view(&self) -> Json {
         let mut view = Map::new();
         for (query, answer) in &self.answers {

@@ -15,18 +15,18 @@ use crate::scheduler::slurm::{Known, Node};
 /// A mounted directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Space {
-    /// Where it is mounted.
+    /// Mount point.
     pub mount: String,
     /// Size in KiB.
     pub total_kib: u64,
-    /// What is free for users, in KiB.
+    /// Space that is free for users, in KiB.
     pub free_kib: u64,
 }
 
-/// What the shell read from files.
+/// Values that the shell read from files.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Files {
-    /// How many CPUs have which governor.
+    /// Number of CPUs by governor.
     pub governors: BTreeMap<String, u64>,
     /// Whether systemd runs the system.
     pub systemd: bool,
@@ -55,7 +55,7 @@ pub struct System {
     pub own_name: Seen<Vec<String>>,
     /// Space of directories.
     pub space: Seen<Vec<Space>>,
-    /// What each tool that was asked says of the clock.
+    /// Report on the clock of each tool that was asked.
     pub clock: Clock,
     /// Units that failed.
     pub failed_units: Seen<Vec<String>>,

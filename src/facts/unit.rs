@@ -150,7 +150,7 @@ fn parse(queries: &[Query], output: &str, _: i32) -> Answers {
     all
 }
 
-/// What was found, where systemd was asked at all.
+/// Returns what was found, or the reason why systemd could not be asked.
 fn told<T>(asked: &Told<()>, found: Option<T>) -> Option<Told<T>> {
     match asked {
         Ok(()) => found.map(Ok),

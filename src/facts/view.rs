@@ -1,5 +1,6 @@
-//! What a process sees of a host: limits, devices, CPUs, network, libraries, settings of NCCL. It is asked twice, in a
-//! new login and behind a launcher, and what differs is why something works over SSH and not in a job.
+//! View of a process on a host: limits, devices, CPUs, network, libraries, settings of NCCL. It is asked
+//! twice, in a new login and behind a launcher, and what differs is why something works over SSH and not in a
+//! job.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,13 +17,13 @@ pub const CPUS: u32 = 8192;
 /// A limit of resources: bytes or a number, or `unlimited`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limit {
-    /// What holds.
+    /// Limit in force.
     pub soft: String,
-    /// What it may be raised to.
+    /// Highest value that it may be raised to.
     pub hard: String,
 }
 
-/// Where a GPU stands.
+/// Location of a GPU.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GpuPlace {
     /// Its PCI address.
@@ -36,20 +37,20 @@ pub struct GpuPlace {
 /// A library as the loader finds it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Library {
-    /// Where it was found.
+    /// Path where it was found.
     pub found: String,
-    /// What that is when all links are followed.
+    /// The same path with all links followed.
     pub file: String,
 }
 
-/// What a process sees.
+/// View of a process on a host.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct View {
     /// Id of the boot: another one is another machine.
     pub boot: String,
-    /// What the machine calls itself.
+    /// Name that the machine has for itself.
     pub hostname: String,
-    /// Who it is.
+    /// User of the process.
     pub user: String,
     /// Its groups.
     pub groups: String,
@@ -88,14 +89,14 @@ pub struct View {
 }
 
 impl View {
-    /// What NCCL goes by: variables win over files.
+    /// Returns the settings that NCCL goes by: variables win over files.
     pub fn nccl(&self) -> BTreeMap<&str, &str> {
         let variables = self.env.iter().filter(|(name, _)| name.starts_with("NCCL_"));
         self.conf.iter().chain(variables).map(|(name, value)| (name.as_str(), value.as_str())).collect()
     }
 }
 
-/// What a process sees.
+/// View of a process on a host.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct ViewQuery;
 

@@ -9,7 +9,7 @@ use crate::template::shape::PathError;
 use crate::template::text::Values;
 use crate::template::{PathUse, Segment};
 
-/// What an address may read: the host's own name and numbers.
+/// Values that an address may read: the host's own name and numbers.
 pub(super) struct AddressValues(pub(super) Json);
 
 impl Lookup for AddressValues {
@@ -36,9 +36,9 @@ impl Values for AddressValues {
     }
 }
 
-/// What may stand in an address beside letters and digits of ASCII: names, IPv4, IPv6 and its zone.
+/// Characters of an address beside letters and digits of ASCII: those of names, IPv4, IPv6 and its zone.
 const ADDRESS: &str = "._-:%";
-/// What may stand in a user name beside letters and digits: `DOMAIN\user`, `user@realm`.
+/// Characters of a user name beside letters and digits: `DOMAIN\user`, `user@realm`.
 const USER: &str = "._-+@\\:,=/#";
 
 /// Whether a word may be handed to ssh as an address. A user's own `ProxyCommand` and `Match exec` paste

@@ -1,4 +1,4 @@
-//! What hosts are together: names that were meant as ranges, two that are one machine, one that no group has.
+//! Doubts about hosts: names that were meant as ranges, two that are one machine, one that no group has.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -113,9 +113,9 @@ fn named_alone(file: &InventoryFile) -> BTreeSet<String> {
     words.chain(at).filter_map(|word| hostlist::expand(word).ok()).flatten().collect()
 }
 
-/// Where there are groups, a host that none of them has may be a slip: no play of a group reaches it. It is
-/// refused when its name belongs to the range of another, or has a letter more or less: with another letter
-/// it can be a name of its own.
+/// Reports hosts that no group has, where there are groups: such a host may be a slip, since no play of a
+/// group reaches it. It is refused when its name belongs to the range of another, or has a letter more or
+/// less: with another letter it can be a name of its own.
 fn in_a_group(hosts: &[Host], named: &BTreeSet<String>, diagnostics: &mut Diagnostics) {
     let (grouped, alone): (Vec<&Host>, Vec<&Host>) = hosts.iter().partition(|host| !host.groups.is_empty());
     if grouped.is_empty() {

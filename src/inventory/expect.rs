@@ -3,7 +3,7 @@
 use crate::config::{Diagnostic, Diagnostics, Entries, FromNode, Node, Sp, Yaml};
 
 crate::choice! {
-    /// What a check without an answer counts as.
+    /// Effect of a check without an answer.
     UnknownIs {
         /// The verification fails.
         Fail = "fail",
@@ -13,7 +13,7 @@ crate::choice! {
 }
 
 crate::choice! {
-    /// What carries RDMA.
+    /// Link layer that carries RDMA.
     LinkLayer {
         /// RoCE, eRDMA, iWARP.
         Ethernet = "Ethernet",
@@ -33,7 +33,7 @@ crate::choice! {
 }
 
 crate::choice! {
-    /// What decides the priority of a packet.
+    /// Part of a packet that decides its priority.
     Trust {
         /// The DSCP of its IP header.
         Dscp = "dscp",
@@ -43,10 +43,10 @@ crate::choice! {
 }
 
 crate::record! {
-    /// What `verify` expects of GPUs.
+    /// Values that `verify` expects of GPUs.
     #[derive(serde::Serialize, serde::Deserialize, Default, PartialEq)]
     ExpectGpu("`expect.gpu`") {
-        /// How many the host has.
+        /// Number of GPUs that the host has.
         opt count: u32,
         /// Product name, as `nvidia-smi` shows it.
         opt model: String,
@@ -70,7 +70,7 @@ crate::record! {
 }
 
 crate::record! {
-    /// What `verify` expects of the driver stack.
+    /// Values that `verify` expects of the driver stack.
     #[derive(serde::Serialize, serde::Deserialize, Default, PartialEq)]
     ExpectDriver("`expect.driver`") {
         /// Version, whole (`"580.105.08"`) or its branch (`"580"`).
@@ -85,10 +85,10 @@ crate::record! {
 }
 
 crate::record! {
-    /// What `verify` expects of RDMA devices.
+    /// Values that `verify` expects of RDMA devices.
     #[derive(serde::Serialize, serde::Deserialize, Default, PartialEq)]
     ExpectRdma("`expect.rdma`") {
-        /// How many devices the host has.
+        /// Number of devices that the host has.
         opt count: u32,
         /// Their names.
         opt devices: Vec<String>,
@@ -96,7 +96,7 @@ crate::record! {
         opt ignore: Vec<String>,
         /// State of each port: `ACTIVE`.
         opt state: String,
-        /// What carries the traffic.
+        /// Link layer that carries the traffic.
         opt link_layer: LinkLayer,
         /// Link rate in Gb/s.
         opt rate_gbps: u32,
@@ -114,14 +114,14 @@ crate::record! {
 }
 
 crate::record! {
-    /// What `verify` expects of networks.
+    /// Values that `verify` expects of networks.
     #[derive(serde::Serialize, serde::Deserialize, Default, PartialEq)]
     ExpectNetwork("`expect.network`") {
         /// MTU of the network devices behind RDMA devices.
         opt mtu: u32,
         /// Priorities with flow control, such as `[3]`.
         opt pfc: Vec<u32>,
-        /// What of a packet gives its priority.
+        /// Part of a packet that gives its priority.
         opt trust: Trust,
         /// Priorities with congestion notification, such as `[3]`.
         opt ecn: Vec<u32>,
@@ -129,7 +129,7 @@ crate::record! {
 }
 
 crate::record! {
-    /// What `verify` expects of the system.
+    /// Values that `verify` expects of the system.
     #[derive(serde::Serialize, serde::Deserialize, Default, PartialEq)]
     ExpectSystem("`expect.system`") {
         /// Locked memory of a fresh login: `unlimited`, or KiB.
@@ -152,7 +152,7 @@ crate::record! {
 }
 
 crate::record! {
-    /// What `verify` expects of software.
+    /// Values that `verify` expects of software.
     #[derive(serde::Serialize, serde::Deserialize, Default, PartialEq)]
     ExpectSoftware("`expect.software`") {
         /// NCCL version: `"2.23.4"`, or its beginning.
@@ -175,7 +175,7 @@ crate::record! {
 }
 
 crate::record! {
-    /// What `verify --active` expects of traffic, in place of what is known of the hardware.
+    /// Values that `verify --active` expects of traffic, in place of what is known of the hardware.
     #[derive(serde::Serialize, serde::Deserialize, Default, PartialEq)]
     ExpectActive("`expect.active`") {
         /// GB/s of the bus that `all_reduce_perf` shows at its largest size: 95 % of it pass, below 85 % fail.
@@ -195,7 +195,7 @@ crate::record! {
 }
 
 crate::record! {
-    /// What `verify` expects. What is left out is detected, or compared over the hosts of a group.
+    /// Values that `verify` expects. What is left out is detected, or compared over the hosts of a group.
     #[derive(serde::Serialize, serde::Deserialize, Default, PartialEq)]
     Expect("`expect`") {
         /// GPUs.
@@ -212,7 +212,7 @@ crate::record! {
         opt software: ExpectSoftware,
         /// Traffic between hosts.
         opt active: ExpectActive,
-        /// What a check without an answer counts as: `fail` unless it says `warn`.
+        /// Effect of a check without an answer: `fail` unless it says `warn`.
         opt unknown: UnknownIs,
         /// Checks that are not made, such as `gpu.nvlink`.
         opt ignore: Vec<String>,

@@ -20,7 +20,7 @@ use crate::secrets::SecretSource;
 use crate::sources::SourcesFile;
 use crate::template::paths::is_template;
 
-/// What stands over the first playbook of an inventory that `init` or `import` makes.
+/// Comment over the first playbook of an inventory that `init` or `import` makes.
 pub const OVER_BASE: &str =
     "  # Also makes an account for jobs and turns automatic upgrades off: `provision playbook show base`.
 ";
@@ -30,33 +30,33 @@ crate::record! {
     InventoryFile("an inventory") {
         /// Name of the cluster: `[a-z0-9][a-z0-9._-]*`.
         req cluster: Sp<String>,
-        /// How hosts are reached over SSH, for all of them.
+        /// SSH settings of all hosts.
         opt ssh: SshFile,
-        /// How hosts are reached.
+        /// Transport by which hosts are reached.
         opt transport: TransportKind,
         /// The playbooks to carry out, in order.
         def playbooks: Vec<Use> = Vec::new(),
         /// Variables of all hosts.
         def vars: Entries<Node> = Entries::default(),
-        /// Where secrets come from, by name: `ipmi: { env: IPMI_PASSWORD }`.
+        /// Sources of secrets, by name: `ipmi: { env: IPMI_PASSWORD }`.
         def secrets: Entries<SecretSource> = Entries::default(),
-        /// Where software comes from: proxy and mirrors.
+        /// Sources of software: proxy and mirrors.
         opt sources: SourcesFile,
         /// Hosts that a program or a file lists. What `groups` and `hosts` say of them counts, too.
         def hosts_from: Vec<Sp<HostsFromFile>> = Vec::new(),
         /// Groups of hosts.
         opt groups: Sp<Entries<Nullable<GroupFile>>>,
-        /// What differs from host to host; a key is a name or a host list.
+        /// Hosts and what differs between them; a key is a name or a host list.
         opt hosts: Sp<Entries<Nullable<HostFile>>>,
-        /// What a run may interrupt.
+        /// Limits on what a run may interrupt.
         opt policy: Sp<Policy>,
-        /// How many hosts at once, and when to stop.
+        /// Number of hosts that are worked on at once, and when to stop.
         opt rollout: RolloutFile,
-        /// How hosts are taken out of service for changes that interrupt, and given back.
+        /// Settings for taking hosts out of service for changes that interrupt, and giving them back.
         opt maintenance: Sp<MaintenanceFile>,
-        /// What `verify` expects of all hosts.
+        /// Values that `verify` expects of all hosts.
         def expect: Expectations = Expectations::default(),
-        /// How often `provision watch` looks at the hosts, and whom it tells.
+        /// Settings of `provision watch`: how often it looks at the hosts, and whom it tells.
         opt watch: WatchFile,
         /// Makes this the inventory of a lab: its hosts exist only there.
         opt lab: Node,
@@ -74,17 +74,17 @@ crate::record! {
         def children: Vec<Sp<String>> = Vec::new(),
         /// Variables of its hosts.
         def vars: Entries<Node> = Entries::default(),
-        /// What `verify` expects of its hosts.
+        /// Values that `verify` expects of its hosts.
         def expect: Expectations = Expectations::default(),
         /// Network cards of its hosts.
         opt nics: Sp<Nics>,
-        /// How its hosts are reached over SSH.
+        /// SSH settings of its hosts.
         opt ssh: SshFile,
-        /// How its hosts are reached.
+        /// Transport by which its hosts are reached.
         opt transport: TransportKind,
         /// Labels of its hosts.
         def labels: Entries<String> = Entries::default(),
-        /// Which of two unrelated groups wins: the higher one.
+        /// Priority of the group: of two unrelated groups the higher one wins.
         def priority: i64 = 0,
     }
 }
@@ -98,23 +98,23 @@ crate::record! {
         def labels: Entries<String> = Entries::default(),
         /// Variables.
         def vars: Entries<Node> = Entries::default(),
-        /// Why it is out of service: it is neither reached nor counted.
+        /// Reason why the host is out of service: then it is neither reached nor counted.
         opt offline: Sp<Reason>,
-        /// How it is reached over SSH.
+        /// SSH settings of the host.
         opt ssh: SshFile,
-        /// How it is reached.
+        /// Transport by which it is reached.
         opt transport: Sp<TransportKind>,
         /// Its network cards.
         opt nics: Sp<Nics>,
-        /// What `verify` expects of it.
+        /// Values that `verify` expects of it.
         def expect: Expectations = Expectations::default(),
-        /// What it is in a lab, where that differs from the inventory's `lab:`.
+        /// Settings of the host in a lab, where they differ from the inventory's `lab:`.
         opt lab: Sp<Node>,
     }
 }
 
 crate::record! {
-    /// How a host is reached over SSH. What is left out is left to the user's `ssh_config`.
+    /// SSH settings of a host. What is left out is left to the user's `ssh_config`.
     SshFile("`ssh`") {
         /// Login name.
         opt user: Sp<String>,
@@ -126,12 +126,12 @@ crate::record! {
         opt known_hosts: Sp<String>,
         /// Jump hosts, the first one reached directly: `[user@]host[:port]`.
         opt jump: Sp<Vec<Sp<String>>>,
-        /// How to become root: `none`, `sudo`, or `{ method: sudo, password: { secret: NAME } }`.
+        /// Method to become root: `none`, `sudo`, or `{ method: sudo, password: { secret: NAME } }`.
         opt become_method("become"): Sp<BecomeFile>,
         /// Passed as `KexAlgorithms`.
         opt kex: Sp<String>,
-        /// How long the login stays for the next run after its last use: `1m` to `8h`. Default: it ends with the
-        /// run. `provision logins` lists and ends such logins.
+        /// Time that the login stays for the next run after its last use: `1m` to `8h`. Default: it ends with
+        /// the run. `provision logins` lists and ends such logins.
         opt persist: Sp<Period>,
     }
 }
@@ -147,7 +147,7 @@ crate::choice! {
 }
 
 crate::choice! {
-    /// What happens to a host that is in use when a change would interrupt it.
+    /// Treatment of a host that is in use when a change would interrupt it.
     Busy {
         /// The change is refused.
         Refuse = "refuse",
@@ -157,14 +157,14 @@ crate::choice! {
 }
 
 crate::record! {
-    /// What a run may interrupt.
+    /// Limits on what a run may interrupt.
     #[derive(PartialEq, Eq)]
     Policy("`policy`") {
         /// Whether hosts may be rebooted.
         def reboot: Reboot = Reboot::Never,
-        /// What happens to hosts in use.
+        /// Treatment of hosts in use.
         def busy: Busy = Busy::Refuse,
-        /// How many hosts may be down for a reboot at once. Default: 16.
+        /// Number of hosts that may be down for a reboot at once. Default: 16.
         opt reboot_parallel: NonZeroU32,
         /// A command of the machine that runs `provision`, which turns a host off and on. It is run once when a
         /// host that is drained does not come back from a reboot in its time, and never twice in a run. It needs
@@ -174,7 +174,7 @@ crate::record! {
 }
 
 crate::record! {
-    /// What turns a host off and on.
+    /// Command that turns a host off and on.
     #[derive(PartialEq, Eq)]
     PowerCycle("`power_cycle`") {
         /// The command, word by word; a word may hold `{{ host.name }}` and what else an address may read.
@@ -183,7 +183,7 @@ crate::record! {
 }
 
 impl Policy {
-    /// How many hosts may be down for a reboot at once.
+    /// Returns the number of hosts that may be down for a reboot at once.
     pub fn reboots(&self) -> usize {
         self.reboot_parallel.map_or(16, |number| usize::try_from(number.get()).unwrap_or(usize::MAX))
     }
@@ -196,7 +196,7 @@ impl Default for Policy {
 }
 
 crate::record! {
-    /// How many hosts at once, and when to stop.
+    /// Number of hosts that are worked on at once, and when to stop.
     RolloutFile("`rollout`") {
         /// The most hosts worked on at once.
         opt parallel: NonZeroU32,
@@ -207,19 +207,19 @@ crate::record! {
         /// Hosts per batch after that: a number, or `{ by: rack, at_most: 8 }` for hosts that have one value of
         /// a label. The next batch starts when all of this one have ended.
         opt batch: Batch,
-        /// How many hosts may fail: a number, or `"5%"` of the hosts of the run, rounded down.
-        /// Unreachable and lost hosts count. It is looked at before each host: once more have failed,
-        /// started hosts go on and no other host is started.
+        /// Number of hosts that may fail: a number, or `"5%"` of the hosts of the run, rounded down.
+        /// Unreachable and lost hosts count. It is looked at before each host: once more have failed, started
+        /// hosts go on and no other host is started.
         opt max_failed: Share,
-        /// What hosts must pass after they were changed: with `verify` a host on which one of its checks fails counts
-        /// as failed. Where hosts are drained each of them must pass before it is given back, whatever this says; one that
-        /// does not stays drained, with the finding as its reason.
+        /// Checks that hosts must pass after they were changed: with `verify` a host on which one of its
+        /// checks fails counts as failed. Where hosts are drained each of them must pass before it is given
+        /// back, whatever this says; one that does not stays drained, with the finding as its reason.
         opt gate: Gate,
     }
 }
 
 crate::choice! {
-    /// What a network card is for.
+    /// Purpose of a network card.
     NicRole {
         /// RDMA traffic of jobs.
         Compute = "compute",
@@ -231,7 +231,7 @@ crate::choice! {
 }
 
 crate::record! {
-    /// How a network card is recognised: every key that is given must match.
+    /// Properties by which a network card is recognised: every key that is given must match.
     NicMatch("`match`") {
         /// PCI address, such as `0000:18:00.0`.
         opt pci: PciAddress,
@@ -247,9 +247,9 @@ crate::record! {
 crate::record! {
     /// A network card.
     Nic("a network card") {
-        /// How it is recognised.
+        /// Properties by which it is recognised.
         req matching("match"): NicMatch,
-        /// What it is for.
+        /// Its purpose.
         opt role: NicRole,
         /// Its rail, from 0.
         opt rail: u32,
@@ -291,7 +291,7 @@ impl FromNode for Nics {
     }
 }
 
-/// Why a host is out of service.
+/// Reason why a host is out of service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason(pub String);
 
@@ -402,7 +402,7 @@ pub enum BecomeFile {
 }
 
 crate::choice! {
-    /// How the login becomes root.
+    /// Method by which the login becomes root.
     BecomeMethod {
         /// Not at all.
         None = "none",
@@ -412,9 +412,9 @@ crate::choice! {
 }
 
 crate::record! {
-    /// How the login becomes root, with a password.
+    /// Method by which the login becomes root, with a password.
     BecomeRecord("`become`") {
-        /// How.
+        /// The method.
         req method: BecomeMethod,
         /// The password.
         opt password: SecretName,
@@ -492,9 +492,9 @@ impl FromNode for Share {
 /// One entry of `playbooks:`.
 #[derive(Debug, Clone)]
 pub struct Use {
-    /// What is written.
+    /// The entry as it is written.
     pub entry: UseRecord,
-    /// Where.
+    /// Place where it is written.
     pub span: Span,
 }
 

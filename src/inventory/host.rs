@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 use crate::config::{Sp, Span};
 
 crate::choice! {
-    /// How a host is reached.
+    /// Transport by which a host is reached.
     TransportKind {
         /// Over SSH.
         Ssh = "ssh",
@@ -38,7 +38,7 @@ impl TransportKind {
     }
 }
 
-/// How root is become on a host.
+/// Method to become root on a host.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Become {
     /// Not at all: what the login may do is enough.
@@ -51,8 +51,7 @@ pub enum Become {
     },
 }
 
-/// How a host is reached over SSH; paths are absolute. What is `None` is left to the
-/// user's own `ssh_config`.
+/// SSH settings of a host; paths are absolute. What is `None` is left to the user's own `ssh_config`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Ssh {
     /// Login name.
@@ -65,15 +64,15 @@ pub struct Ssh {
     pub known_hosts: Option<Utf8PathBuf>,
     /// Jump hosts, the first one reached directly. `[user@]host[:port]`.
     pub jump: Vec<String>,
-    /// How to become root.
+    /// Method to become root.
     pub become_method: Become,
     /// `KexAlgorithms`, when set.
     pub kex: Option<String>,
-    /// How long the login stays after its last use, and where that is said; `None` ends it with the run.
+    /// Time that the login stays after its last use, and where that is said; `None` ends it with the run.
     pub persist: Option<Sp<Duration>>,
 }
 
-/// Where the value of a variable was set, weakest first.
+/// Layer that set the value of a variable, weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Layer {
     /// Default of a parameter of the playbook.
@@ -101,7 +100,7 @@ pub struct Var {
     pub layer: Layer,
     /// `group a100`, `host gpu3`, `--set` ... for people.
     pub origin: String,
-    /// Where it is written.
+    /// Place where it is written.
     pub span: Span,
 }
 
@@ -121,11 +120,11 @@ pub struct Host {
     pub groups: BTreeSet<String>,
     /// `labels:`, such as `rack: r1`.
     pub labels: BTreeMap<String, String>,
-    /// Why it is out of service: it is neither reached nor counted.
+    /// Reason why it is out of service: then it is neither reached nor counted.
     pub offline: Option<String>,
     /// Name or address that is connected to.
     pub address: String,
-    /// How it is reached.
+    /// Transport by which it is reached.
     pub transport: TransportKind,
     /// The SSH side of that.
     pub ssh: Ssh,
@@ -135,9 +134,9 @@ pub struct Host {
     pub nics: Json,
     /// `expect:` of cluster, groups and host, as resolved maps.
     pub expect: Json,
-    /// Who starts jobs on it by what its tasks promise; filled in where somebody asks.
+    /// User that starts jobs on it by what its tasks promise; filled in where somebody asks.
     pub mesh_user: Option<String>,
-    /// Where it was first named.
+    /// Place where it was first named.
     pub span: Span,
 }
 
@@ -162,7 +161,7 @@ impl Host {
         Self { name: "this machine".to_owned(), transport: TransportKind::Local, ssh, ..self.clone() }
     }
 
-    /// Who starts jobs on it, where `expect:` or its tasks say so.
+    /// Returns the user that starts jobs on it, where `expect:` or its tasks say so.
     pub fn mpi_user(&self) -> Option<&str> {
         let declared = self.expect.pointer("/software/mpi_user").and_then(Json::as_str);
         declared.or(self.mesh_user.as_deref())
@@ -171,7 +170,7 @@ impl Host {
     /// The fields of what templates see as `host`.
     const FIELDS: [&str; 7] = ["name", "index", "number", "address", "groups", "labels", "nics"];
 
-    /// What templates see as `host`.
+    /// Returns what templates see as `host`.
     pub fn view(&self) -> Json {
         Self::FIELDS.into_iter().filter_map(|name| Some((name.to_owned(), self.field(name)?))).collect()
     }

@@ -9,7 +9,7 @@ use crate::config::{
     Bases, Diagnostic, Diagnostics, Entries, FromNode as _, Node, Period, Sources, Sp, Span, Yaml, yaml,
 };
 
-/// How long a program may take to list hosts, unless the inventory says it.
+/// Default time limit for a program that lists hosts.
 const TIMEOUT: Duration = Duration::from_mins(1);
 
 crate::record! {
@@ -27,15 +27,15 @@ crate::record! {
         opt file: Sp<String>,
         /// A group that all hosts of the list are in.
         opt group: Sp<String>,
-        /// How long the answer of the program is used again. Left out: it is asked each time.
+        /// Time for which the answer of the program is used again. Left out: it is asked each time.
         opt cache: Sp<Period>,
-        /// How long the program may take. Default: `1m`.
+        /// Time limit for the program. Default: `1m`.
         opt timeout: Period,
     }
 }
 
 crate::record! {
-    /// What a list of hosts holds.
+    /// Content of a list of hosts.
     Document("a list of hosts") {
         /// The hosts, as in an inventory.
         def hosts: Entries<Nullable<HostFile>> = Entries::default(),
@@ -44,7 +44,7 @@ crate::record! {
     }
 }
 
-/// Where a list comes from.
+/// Source of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     /// A file.
@@ -53,11 +53,11 @@ pub enum Origin {
     Program {
         /// The program and its words.
         argv: Vec<String>,
-        /// Where it runs.
+        /// Directory that it runs in.
         directory: Utf8PathBuf,
-        /// How long its answer is used again.
+        /// Time for which its answer is used again.
         cache: Option<Duration>,
-        /// How long it may take.
+        /// Its time limit.
         timeout: Duration,
     },
 }
@@ -65,13 +65,13 @@ pub enum Origin {
 /// The text of a list.
 #[derive(Debug)]
 pub struct Listed {
-    /// What was read or printed.
+    /// The text that was read or printed.
     pub text: String,
     /// Whether it was had just now, and may be used again.
     pub fresh: bool,
 }
 
-/// Who gets lists.
+/// Provider of lists.
 pub trait Lists {
     /// Gets the text of a list.
     ///
@@ -130,7 +130,7 @@ pub(super) fn add(
     }
 }
 
-/// What is asked, and what it is called in messages.
+/// Returns the name of a list for messages, the place for its errors, and its source.
 fn origin(
     entry: &HostsFromFile,
     span: Span,
@@ -195,9 +195,9 @@ fn document(node: &Node, diagnostics: &mut Diagnostics) -> Option<Document> {
     }
 }
 
-/// What the API of NetBox answers: `{ "count": 2, "next": null, "results": [{ "name": "gpu0", "primary_ip":
-/// { "address": "10.0.0.1/24" }, "role": { "slug": "gpu" }, "status": { "value": "active" }, ... }] }`. Before its
-/// version 3.6 the role of a device was `device_role`. What is `null` is not set.
+/// Reads an answer of the API of NetBox: `{ "count": 2, "next": null, "results": [{ "name": "gpu0",
+/// "primary_ip": { "address": "10.0.0.1/24" }, "role": { "slug": "gpu" }, "status": { "value": "active" },
+/// ... }] }`. Before its version 3.6 the role of a device was `device_role`. What is `null` is not set.
 fn netbox(node: &Node, results: &Node, diagnostics: &mut Diagnostics) -> Option<Document> {
     if let Some(next) = node.get("next").filter(|next| !next.is_null()) {
         diagnostics.push(

@@ -9,12 +9,12 @@ use crate::disk;
 /// The most bytes of such a file: a line has some hundred.
 pub const LONGEST: u64 = 64 << 20;
 
-/// What a file of host keys has in it.
+/// Content of a file of host keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownHosts {
     /// Its bytes: comments are in any encoding.
     pub bytes: Vec<u8>,
-    /// How many lines say something of a host.
+    /// Number of lines that say something of a host.
     pub keys: usize,
     /// The number of the first line that is none of such a file, from 1.
     pub strange: Option<usize>,

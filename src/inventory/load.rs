@@ -39,7 +39,7 @@ pub struct Inventory {
     pub cluster: String,
     /// Hosts in order of their index.
     pub hosts: Vec<Host>,
-    /// What host expressions are about.
+    /// Hosts, groups and labels for host expressions.
     pub directory: Directory,
     /// Entries of `playbooks:`.
     pub uses: Vec<Use>,
@@ -78,12 +78,12 @@ struct Given {
 
 /// The most that all hosts together are given, in bytes: 10 000 hosts with 60 variables of their own have it.
 const MOST_GIVEN: usize = 192 << 20;
-/// What a variable takes besides its value: its name, and where it comes from.
+/// Bytes that a variable takes besides its value: its name, and where it comes from.
 const VARIABLE: usize = 220;
-/// What a label takes besides: it is looked for by its value as well.
+/// Bytes that a label takes besides: it is looked for by its value as well.
 const LABEL: usize = 450;
 
-/// What a host is given, in bytes; the variables that it shares with others aside.
+/// Returns the bytes that a host is given; the variables that it shares with others aside.
 fn weight_of(host: &Host, shared: &Vars) -> usize {
     let own = !Arc::ptr_eq(&host.vars, shared);
     let vars = host.vars.values().filter(|_| own).map(|var| VARIABLE + weight(&var.value, MOST_GIVEN));
@@ -167,10 +167,10 @@ fn no_templates(node: &Node, plain: bool, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// What plays of Ansible have.
+/// Keys of Ansible's plays.
 const PLAY: [&str; 4] = ["hosts", "tasks", "roles", "import_playbook"];
 
-/// What is said of a file of another kind: a playbook, or an inventory of Ansible.
+/// Returns the message about a file of another kind: a playbook, or an inventory of Ansible.
 fn other_file(node: &Node, path: &Utf8Path) -> Option<Diagnostic> {
     let has = |key: &str| node.get(key).is_some();
     if has("cluster") {
@@ -210,7 +210,7 @@ fn ini(text: &str, source: SourceId) -> Option<Span> {
     is_ini.then(|| Span { source, start: byte(start), end: byte(start + first.len()) })
 }
 
-/// How long a login may stay.
+/// Limits of the time that a login may stay.
 const PERSIST: RangeInclusive<Duration> = Duration::from_mins(1)..=Duration::from_hours(8);
 
 /// Whether a cluster can be called so.
@@ -231,9 +231,9 @@ struct Loader<'a> {
     bases: Bases<'a>,
     diagnostics: &'a mut Diagnostics,
     names: BTreeMap<String, usize>,
-    /// How many names were made, each as often as it was named.
+    /// Number of names that were made, each counted as often as it was named.
     named: usize,
-    /// Where each host is named first, and what `hosts:` says of it.
+    /// Hosts, each with the place where it is named first, and the entries of `hosts:` about it.
     hosts: Vec<(Sp<String>, Vec<usize>)>,
     /// Files of host keys that were looked at.
     key_files: BTreeSet<Utf8PathBuf>,
@@ -476,8 +476,8 @@ impl Loader<'_> {
         hosts
     }
 
-    /// Where entries give their hosts much more than there is room for, the first of their hosts: nothing need be
-    /// made to see that.
+    /// Returns the place of the first host at which entries give their hosts much more than there is room
+    /// for: nothing need be made to see that.
     fn foreseen(&self, host_files: &[(Sp<String>, HostFile)]) -> Option<Span> {
         let own: Vec<usize> = host_files.iter().map(|(_, file)| weight_of_file(file)).collect();
         let mut sum = 0_usize;
@@ -737,7 +737,7 @@ impl Loader<'_> {
         hosts.filter_map(|(index, (_, said))| Some((index, said.iter().find_map(written)?))).collect()
     }
 
-    /// What `hosts:` says of them in a lab.
+    /// Returns what `hosts:` says of each host in a lab.
     fn host_labs(&self, host_files: &[(Sp<String>, HostFile)]) -> BTreeMap<String, Node> {
         let written = |place: &usize| host_files.get(*place).and_then(|(_, file)| file.lab.as_ref());
         let said = |(name, said): &(Sp<String>, Vec<usize>)| {

@@ -11,15 +11,15 @@ use super::host::Host;
 use crate::config::{Diagnostic, Diagnostics, Period, Sp, Span};
 use crate::template::{Text, Unresolved};
 
-/// How long jobs may go on, unless the inventory says it.
+/// Default time that jobs may go on.
 const WAIT: Duration = Duration::from_hours(24);
-/// How long evicted pods may take, unless the inventory says it.
+/// Default time that evicted pods may take.
 const EVICT: Duration = Duration::from_mins(10);
 
 crate::record! {
-    /// How hosts are taken out of service for changes that interrupt, and given back. `apply` drains only hosts whose
-    /// plan holds a change of class gpu, network or reboot. It is `slurm`, `kubernetes`, or four keys that say it for
-    /// another scheduler: `at`, `begin`, `idle`, `end`.
+    /// Settings for taking hosts out of service for changes that interrupt, and giving them back. `apply`
+    /// drains only hosts whose plan holds a change of class gpu, network or reboot. The scheduler is given by
+    /// `slurm`, by `kubernetes`, or, for another one, by four keys: `at`, `begin`, `idle`, `end`.
     MaintenanceFile("`maintenance`") {
         /// The hosts are nodes of Slurm, by the same names.
         opt slurm: Sp<SlurmFile>,
@@ -31,13 +31,13 @@ crate::record! {
         /// The command after which a host gets no new job, word by word. A word may hold `{{ host.name }}`, as in
         /// `power_cycle`. It may be run twice.
         opt begin: Sp<Vec<Sp<String>>>,
-        /// What says that a host is idle.
+        /// Check whether a host is idle.
         opt idle: IdleFile,
         /// The command that gives a host back. It may be run twice.
         opt end: Sp<Vec<Sp<String>>>,
-        /// How many nodes are in service at any time while others are changed: a number, or `"80%"` of the nodes,
-        /// rounded up. It is counted by the scheduler's own states; with commands, all hosts but `at` are nodes, and those
-        /// that a run has not drained are in service. Default: none.
+        /// Number of nodes that are in service at any time while others are changed: a number, or `"80%"` of
+        /// the nodes, rounded up. It is counted by the scheduler's own states; with commands, all hosts but
+        /// `at` are nodes, and those that a run has not drained are in service. Default: none.
         opt keep_up: Share,
     }
 }
@@ -50,9 +50,8 @@ crate::record! {
         req controller: Sp<String>,
         /// The partition whose nodes `keep_up` counts. Default: all nodes.
         opt partition: String,
-        /// How long the jobs of a drained host may go on, and how long a host waits for its turn. After that
-        /// it is given back as it was. Running jobs are never ended.
-        /// Default: `24h`.
+        /// Time limit for the jobs of a drained host, and for a host that waits for its turn. After that it
+        /// is given back as it was. Running jobs are never ended. Default: `24h`.
         opt wait: Period,
     }
 }
@@ -67,30 +66,31 @@ crate::record! {
         opt kubeconfig: String,
         /// Labels of the nodes that `keep_up` counts, such as `nvidia.com/gpu.present=true`. Default: all nodes.
         opt selector: String,
-        /// How long jobs of a drained host may go on, and how long a host waits for its turn. After that it is given
-        /// back as it was. Jobs are all pods but those of a `ReplicaSet`, a `StatefulSet`, a `DaemonSet` or the node itself.
-        /// They are never ended. Default: `24h`.
+        /// Time limit for the jobs of a drained host, and for a host that waits for its turn. After that it
+        /// is given back as it was. Jobs are all pods but those of a `ReplicaSet`, a `StatefulSet`, a
+        /// `DaemonSet` or the node itself. They are never ended. Default: `24h`.
         opt wait: Period,
-        /// How long pods of a `ReplicaSet` or a `StatefulSet` may take to leave: they are evicted, within their disruption budgets,
-        /// when the last job has ended. After that the host is given back as it was. Default: `10m`.
+        /// Time limit for pods of a `ReplicaSet` or a `StatefulSet` to leave: they are evicted, within their
+        /// disruption budgets, when the last job has ended. After that the host is given back as it was.
+        /// Default: `10m`.
         opt evict: Period,
     }
 }
 
 crate::record! {
-    /// How long a host is waited for.
+    /// Check whether a host is idle, and how long it is waited for.
     IdleFile("`idle`") {
         /// The command, word by word.
         req run: Sp<Vec<Sp<String>>>,
-        /// What says that the host is idle.
+        /// Sign that the host is idle.
         def until: Until = Until::Empty,
-        /// How long a host is waited for. After that it is given back as it was. Default: `24h`.
+        /// Time limit for the wait for a host. After that it is given back as it was. Default: `24h`.
         opt timeout: Period,
     }
 }
 
 crate::choice! {
-    /// What a command says of an idle host.
+    /// Sign by which a command shows that a host is idle.
     Until {
         /// It prints nothing.
         Empty = "empty",
@@ -110,7 +110,7 @@ pub struct Kubernetes {
     pub kubeconfig: Option<String>,
     /// Labels of the nodes that are counted.
     pub selector: Option<String>,
-    /// How long evicted pods may take.
+    /// Time limit for evicted pods.
     pub evict: Duration,
 }
 
@@ -121,13 +121,13 @@ pub struct Commands {
     pub begin: CommandLine,
     /// Says what is on it.
     pub idle: CommandLine,
-    /// What that says of an idle host.
+    /// Sign by which that command shows an idle host.
     pub until: Until,
     /// Gives it back.
     pub end: CommandLine,
 }
 
-/// Who gives hosts to jobs.
+/// The scheduler that gives hosts to jobs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SchedulerSettings {
     /// Slurm.
@@ -148,9 +148,9 @@ pub struct Maintenance {
     pub at: String,
     /// The scheduler.
     pub scheduler: SchedulerSettings,
-    /// How long a host is waited for.
+    /// Time limit for the wait for a host.
     pub wait: Duration,
-    /// How many nodes stay in service.
+    /// Number of nodes that stay in service.
     pub keep_up: Option<Share>,
 }
 

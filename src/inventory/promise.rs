@@ -1,4 +1,4 @@
-//! What the tasks of a host promise, and how `expect:` and they together make what `verify` expects.
+//! Promises of the tasks of a host, and how `expect:` and they together make what `verify` expects.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,12 +9,12 @@ use super::expect::{
 };
 use crate::hostlist::fold;
 
-/// What a task holds on its host, in the words of `expect:`.
+/// State that a task keeps on its host, in the words of `expect:`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Promise {
     /// The network link that it is about; `None` where it is about the host.
     pub link: Option<String>,
-    /// What can be expected.
+    /// Values that can be expected.
     pub expect: Expect,
 }
 
@@ -70,21 +70,21 @@ struct Promised {
     key: String,
     link: Option<String>,
     value: Json,
-    /// Who promises it.
+    /// Name of the task that promises it.
     by: String,
-    /// Who promises another value, which cannot be true at the same time.
+    /// Another promised value, which cannot be true at the same time, and the task that promises it.
     against: Option<String>,
 }
 
-/// What the tasks of one host promise, in their order.
+/// Promises of the tasks of one host, in their order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Promises(Vec<Promised>);
 
 /// Keys whose values add up.
 const LISTS: [&str; 1] = ["rdma.devices"];
 
-/// What is installed in more than one place without harm: the key of a version and that of its place are one
-/// thing.
+/// Returns the name of a thing that is installed in more than one place without harm: the key of a version
+/// and that of its place are one thing.
 fn installed(key: &str) -> Option<&str> {
     key.starts_with("software.").then(|| key.strip_suffix("_prefix").unwrap_or(key))
 }
@@ -131,19 +131,19 @@ impl Promises {
         self.0.is_empty()
     }
 
-    /// What is promised and counts.
+    /// Returns the promises that count.
     fn sure(&self) -> impl Iterator<Item = &Promised> {
         self.0.iter().filter(|promised| promised.against.is_none())
     }
 
-    /// What is promised of a network link.
+    /// Returns the value that is promised of a network link.
     pub fn of_link(&self, key: &str, link: &str) -> Option<&Json> {
         let found =
             self.sure().find(|promised| promised.key == key && promised.link.as_deref() == Some(link));
         found.map(|promised| &promised.value)
     }
 
-    /// What is promised of the host.
+    /// Returns the value that is promised of the host.
     pub fn of_host(&self, key: &str) -> Option<&Json> {
         self.sure().find(|promised| promised.key == key && promised.link.is_none()).map(|it| &it.value)
     }
@@ -178,7 +178,8 @@ impl Promises {
         all
     }
 
-    /// Where the expectations of a key come from, each as a sentence: `9000: declared by ...`.
+    /// Returns the origins of the expectations of a key, each as a sentence:
+    /// `network.mtu 9000: declared by ...`.
     pub fn origins(&self, key: &str, expect: &Json) -> Vec<String> {
         if let Some(value) = declared(expect, key) {
             return vec![format!("{key} {}: by expect.{key} of the inventory", shown(value))];
@@ -195,7 +196,7 @@ impl Promises {
         said.chain(self.at_odds(key)).collect()
     }
 
-    /// What tasks promise of a key that cannot all be true, so that nothing is expected.
+    /// Returns the message about promises of a key that cannot all be true, so that nothing is expected.
     pub fn at_odds(&self, key: &str) -> Option<String> {
         let odd = self.0.iter().find(|promised| promised.key == key && promised.against.is_some())?;
         let (value, by) = (shown(&odd.value), &odd.by);

@@ -1,4 +1,4 @@
-//! Who goes first in a rollout, and who goes together.
+//! The order of a rollout: which hosts go first, and which go together.
 
 use std::num::NonZeroU32;
 
@@ -16,7 +16,7 @@ pub enum Canary {
 }
 
 crate::choice! {
-    /// What hosts must pass after they were changed, before the next ones are.
+    /// Checks that hosts must pass after they were changed, before the next ones are.
     Gate {
         /// The checks of `provision verify` that only look.
         Verify = "verify",

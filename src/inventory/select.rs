@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::config::{TextError, did_you_mean_text};
 use crate::hostlist;
 
-/// What host expressions are about.
+/// Hosts, groups and labels that host expressions are about.
 #[derive(Debug, Clone, Default)]
 pub struct Directory {
     /// Index of each host.
@@ -26,10 +26,10 @@ pub struct Directory {
     pub recorded: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// What hosts of the last run are called: `@failed` and so on.
+/// Names for hosts of the last run: `@failed` and so on.
 pub const RECORDED: [&str; 3] = ["failed", "unreachable", "not-finished"];
 
-/// How deep parentheses and complements may nest.
+/// Depth to which parentheses and complements may nest.
 const MAX_DEPTH: usize = 64;
 
 /// The hosts that an expression names; may be none.

@@ -10,7 +10,7 @@ use crate::config::{Diagnostic, Diagnostics, Entries, FromNode, Node, Period, Sp
 use crate::secrets::SecretSource;
 
 crate::choice! {
-    /// Whose messages a webhook takes.
+    /// Service whose message format a webhook takes.
     WebhookKind {
         /// A custom bot of Feishu or Lark.
         Feishu = "feishu",
@@ -35,7 +35,7 @@ impl WebhookKind {
 crate::record! {
     /// A webhook. Its URL lets anybody write there, so it is a secret.
     WebhookFile("a webhook") {
-        /// Whose messages it takes.
+        /// Service whose message format it takes.
         req kind: Sp<WebhookKind>,
         /// The secret that is its URL.
         req url: UrlName,
@@ -45,9 +45,9 @@ crate::record! {
 }
 
 crate::record! {
-    /// How often `provision watch` looks at the hosts, and whom it tells what has changed.
+    /// Settings of `provision watch`: how often it looks at the hosts, and whom it tells what has changed.
     WatchFile("`watch`") {
-        /// How often hosts are looked at, unless `--every` says it. Default: `10m`.
+        /// Interval between looks at the hosts, unless `--every` says it. Default: `10m`.
         opt every: Period,
         /// The shortest time between two messages; what happens meanwhile is one message. Default: `5m`.
         opt gap: Period,
@@ -56,7 +56,7 @@ crate::record! {
         /// Rounds in a row that must not find it any more before it is told as recovered. Each time that it comes
         /// back within a day, this doubles, up to 16 times. Default: 2.
         opt recover: Sp<u32>,
-        /// Who is told, by a name of your choice. Without any, changes are only printed.
+        /// Webhooks that are told, by a name of your choice. Without any, changes are only printed.
         def webhooks: Entries<WebhookFile> = Entries::default(),
     }
 }
@@ -90,7 +90,7 @@ impl FromNode for UrlName {
 pub struct Webhook {
     /// Its name in the inventory.
     pub name: String,
-    /// Whose messages it takes.
+    /// Service whose message format it takes.
     pub kind: WebhookKind,
     /// The secret that is its URL.
     pub url: String,
@@ -101,7 +101,7 @@ pub struct Webhook {
 /// `watch:` with its defaults.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Watch {
-    /// How often hosts are looked at.
+    /// Interval between looks at the hosts.
     pub every: Duration,
     /// The shortest time between two messages.
     pub gap: Duration,
@@ -109,7 +109,7 @@ pub struct Watch {
     pub confirm: u32,
     /// Rounds in a row that must not find it any more.
     pub recover: u32,
-    /// Who is told.
+    /// Webhooks that are told.
     pub webhooks: Vec<Webhook>,
 }
 

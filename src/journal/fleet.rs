@@ -1,4 +1,4 @@
-//! What earlier runs saw of hosts, for tasks about all of them when some are not reached now.
+//! Answers of hosts in earlier runs, for tasks about all of them when some are not reached now.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -12,10 +12,10 @@ use crate::disk;
 
 /// The file in a cluster's directory.
 const FILE: &str = "fleet.json";
-/// What is written here; another version is not read.
+/// Version of the format that is written here; another version is not read.
 const VERSION: u32 = 2;
 
-/// What was seen of each host, public things only: addresses, names, public keys.
+/// Answers of each host, public things only: addresses, names, public keys.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct FleetRecord {
     version: u32,
@@ -23,7 +23,7 @@ pub struct FleetRecord {
     pub hosts: BTreeMap<String, Entry>,
 }
 
-/// What was seen of one host.
+/// Answers of one host.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     /// When, in seconds since 1970.
@@ -33,7 +33,7 @@ pub struct Entry {
 }
 
 impl FleetRecord {
-    /// What was recorded of a cluster; nothing when there is no record or none that we read.
+    /// Reads the record of a cluster; it is empty when there is none or none of this version.
     pub fn read(cluster: &Utf8Path) -> Self {
         let text = fs::read(cluster.join(FILE)).unwrap_or_default();
         let record: Self = serde_json::from_slice(&text).unwrap_or_default();

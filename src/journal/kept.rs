@@ -1,4 +1,4 @@
-//! What one run keeps for the next, beside the runs of its cluster.
+//! State that one run keeps for the next, beside the runs of its cluster.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::Serialize;
@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 
 use crate::disk;
 
-/// What could not be done with a file of the journal.
+/// Failed operation on a file of the journal.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {what} {path}")]
 pub struct JournalError {

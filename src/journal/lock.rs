@@ -11,13 +11,13 @@ use camino::Utf8Path;
 
 use crate::{disk, put};
 
-/// Why the lock was not taken.
+/// Reason why the lock was not taken.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
     /// Another run works on some of the hosts.
     #[error("run {run} works on {hosts}")]
     Held {
-        /// That run.
+        /// Id of that run.
         run: String,
         /// The hosts that both want, folded.
         hosts: String,
@@ -29,7 +29,7 @@ pub enum LockError {
     Unusable {
         /// The file.
         path: String,
-        /// Why.
+        /// The underlying error.
         #[source]
         source: std::io::Error,
     },

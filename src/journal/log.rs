@@ -30,7 +30,7 @@ impl RunLog {
         Some(Self { file, path, longest: LONGEST, length: 0, gap: None })
     }
 
-    /// Where it stands.
+    /// Returns the path of the log.
     pub fn path(&self) -> &Utf8Path {
         &self.path
     }

@@ -1,4 +1,5 @@
-//! How long hosts were out of service when they were changed last, for the schedule of the next plan.
+//! Durations for which hosts were out of service when they were changed last, for the schedule of the next
+//! plan.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +19,7 @@ pub struct Outages(BTreeMap<String, LastOutage>);
 /// One of them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LastOutage {
-    /// What its changes interrupted.
+    /// Classes that its changes interrupted.
     pub interrupts: BTreeSet<String>,
     /// Seconds from the drain until its jobs had ended.
     pub waited: f64,
@@ -27,7 +28,7 @@ pub struct LastOutage {
 }
 
 impl Outages {
-    /// Those of a cluster; none where no run has noted any.
+    /// Reads the outages of a cluster; none where no run has noted any.
     pub fn read(cluster: &Utf8Path) -> Self {
         read_state(&cluster.join(FILE))
     }
@@ -57,7 +58,7 @@ impl Outages {
         write_state(&cluster.join(FILE), &self)
     }
 
-    /// That of a host whose changes interrupted the same.
+    /// Returns the last outage of a host, if its changes interrupted the same.
     pub fn of(&self, host: &str, interrupts: &BTreeSet<&str>) -> Option<&LastOutage> {
         self.0
             .get(host)

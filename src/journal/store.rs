@@ -70,7 +70,7 @@ impl Journal {
         Ok(Self { file, path, synced: Instant::now(), unsynced: false })
     }
 
-    /// Where it stands.
+    /// Returns the path of the journal.
     pub fn path(&self) -> &Utf8Path {
         &self.path
     }

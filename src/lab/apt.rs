@@ -1,4 +1,4 @@
-//! Where Debian packages come from: what this machine itself uses, else the public mirror.
+//! Sources of Debian packages: what this machine itself uses, else the public mirror.
 
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -152,7 +152,7 @@ fn deb822(text: &str) -> Vec<Archive> {
     found
 }
 
-/// What of `apt-config dump` decides whether the mirror can be reached. Programs and helper
+/// Returns the lines of `apt-config dump` that decide whether the mirror can be reached. Programs and helper
 /// scripts of this machine do not exist in an image, so nothing else is taken.
 fn conf(dump: &str) -> String {
     const TAKEN: [&str; 6] = [

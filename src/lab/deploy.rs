@@ -18,7 +18,7 @@ use crate::disk;
 
 /// Said when another command holds the lab's lock.
 pub(super) const WAITING: &str = "another `provision lab` works on this inventory";
-/// How many containers are started at once.
+/// Number of containers that are started at once.
 const PARALLEL: usize = 16;
 
 /// Makes the lab be what its inventory says: starts what is missing, starts anew what differs,

@@ -55,8 +55,8 @@ pub(crate) struct Engine {
     pub(crate) bounds: u64,
 }
 
-/// What hosts are given where the machine has it, by the bit of the kernel. A limit can only be raised with
-/// the first. With the second a daemon gives CPUs to processes of others, as slurmd does.
+/// Capabilities that hosts are given where the machine has them, by the bit of the kernel. A limit can only
+/// be raised with the first. With the second a daemon gives CPUs to processes of others, as slurmd does.
 pub(crate) const WANTED: &[(u64, &str)] = &[(1 << 24, "SYS_RESOURCE"), (1 << 23, "SYS_NICE")];
 
 /// The bounding set in a process's `/proc/.../status`. A machine that is itself confined lacks some of it,

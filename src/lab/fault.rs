@@ -19,7 +19,7 @@ use crate::config::did_you_mean_text;
 pub struct Fault {
     /// Its name: `port-down`.
     pub name: String,
-    /// What is broken, as a person says it.
+    /// Description of what is broken, as a person says it.
     pub doc: String,
     /// The profiles that it fits.
     pub profiles: Vec<String>,
@@ -64,13 +64,13 @@ struct Edit {
     optional: bool,
 }
 
-/// What goes wrong in the field and no fault plays.
+/// A failure in the field that no fault plays.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Excuse {
-    /// What it is about.
+    /// The failure that it is about.
     pub what: String,
-    /// Why no fault plays it.
+    /// Reason why no fault plays it.
     pub why: String,
 }
 
@@ -82,7 +82,7 @@ pub fn faults() -> Result<Vec<Fault>> {
     read("faults.yaml")
 }
 
-/// What no fault plays.
+/// Returns the failures that no fault plays.
 ///
 /// # Errors
 /// When the table is broken, which a test looks for.
@@ -163,7 +163,7 @@ impl Edit {
         }
     }
 
-    /// Where what it changes is from; what it adds is composed.
+    /// Returns the origins of what it changes; what it adds is composed.
     fn kinds(&self, profile: &Profile) -> BTreeSet<&'static str> {
         let name = self.path.as_ref().or(self.run.as_ref()).or(self.netdev.as_ref());
         let name = name.map_or("", String::as_str);

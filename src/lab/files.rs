@@ -54,7 +54,7 @@ pub(crate) fn password(path: &Utf8Path) -> Result<String> {
     Ok(text)
 }
 
-/// What `known_hosts` calls a host.
+/// Returns the name of a host in `known_hosts`.
 pub(crate) fn place(address: &str, port: u16) -> String {
     if port == 22 { address.to_owned() } else { format!("[{address}]:{port}") }
 }

@@ -22,10 +22,10 @@ const CONFIGURE: &str = include_str!("image.sh");
 pub(super) const RPM: &str = include_str!("rpm.sh");
 /// Makes a host of the RHEL family of a lab host.
 const RHEL: &str = include_str!("el/image.sh");
-/// What the repositories of such a host hold.
+/// Content of the repositories of such a host.
 const RHEL_LIST: &str = include_str!("el/packages.txt");
-/// What such a host has of Debian besides: dnf, what makes its repositories, and the programs whose packages are
-/// stand-ins there.
+/// Packages that such a host has of Debian besides: dnf, what makes its repositories, and the programs whose
+/// packages are stand-ins there.
 const RHEL_TOOLS: [&str; 17] = [
     "curl",
     "dnf",
@@ -45,7 +45,7 @@ const RHEL_TOOLS: [&str; 17] = [
     "rdma-core",
     "rdmacm-utils",
 ];
-/// What every lab host has, container or virtual machine.
+/// Packages that every lab host has, container or virtual machine.
 pub(super) const PACKAGES: [&str; 12] = [
     "systemd-sysv",
     "dbus",
@@ -63,7 +63,7 @@ pub(super) const PACKAGES: [&str; 12] = [
 /// Longest that a build may take.
 const BUILD: Duration = Duration::from_mins(20);
 
-/// What settings ask of an image.
+/// Demands of settings on an image.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Wanted {
     image: Option<String>,
@@ -76,7 +76,7 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    /// That of a host.
+    /// Returns the demands of a host.
     pub(crate) fn of(settings: &LabSettings) -> Self {
         Self {
             image: settings.image.clone(),
@@ -102,7 +102,7 @@ struct Recipe {
     from: Option<String>,
     apt: Apt,
     packages: Vec<String>,
-    /// Those of them whose programs take the place of the usual ones.
+    /// Packages among them whose programs take the place of the usual ones.
     instead: Vec<&'static str>,
     /// Programs that are taken away.
     without: Vec<String>,
@@ -164,7 +164,7 @@ fn of_rhel(
     derive(engine, debian, &script, &format!("making a host of {family} of the lab image"), progress)
 }
 
-/// What a script makes of an image, as another one; built where none of both is there.
+/// Returns the image that a script makes of another one; builds it where it is not there.
 pub(super) fn derive(
     engine: &Engine,
     from: &str,

@@ -1,4 +1,4 @@
-//! What `verify` finds of the faults of the lab, and what it misses: the rows of the verify matrix.
+//! Faults of the lab that `verify` finds, and those that it misses: the rows of the verify matrix.
 //!
 //! Every profile is verified healthy, with each of its faults on one host while other hosts have
 //! others, and mended. A fault is found when each check that it names speaks on that host, with a
@@ -14,7 +14,7 @@ use crate::checks;
 use crate::events::{CheckResult, CheckStatus};
 use crate::put;
 
-/// What one host of one verify showed.
+/// Result of one host in one verify.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     /// The hardware profile.
@@ -23,17 +23,17 @@ pub struct Row {
     pub fault: Option<String>,
     /// The host.
     pub host: String,
-    /// What spoke: status and check.
+    /// Findings: status and check of each.
     pub found: Vec<(CheckStatus, String)>,
-    /// What the fault names and was not found.
+    /// Entries of the fault's `finds` that were not found.
     pub missing: Vec<String>,
-    /// What spoke and has nothing to do with it.
+    /// Findings that have nothing to do with it.
     pub unrelated: Vec<String>,
-    /// What was found without saying what to do.
+    /// Checks that found it without saying what to do.
     pub no_hint: Vec<String>,
     /// Checks that passed.
     pub passed: usize,
-    /// Where the records are from that were broken: recorded, quoted, composed.
+    /// Origins of the records that were broken: recorded, quoted, composed.
     pub kinds: BTreeSet<&'static str>,
 }
 
@@ -95,9 +95,9 @@ pub fn judge(profile: &str, host: &str, fault: Option<&Fault>, results: &[CheckR
     }
 }
 
-/// Which faults are set at once on this many hosts, one on each. Two that one check finds are kept
-/// apart, because hosts are compared with each other; what never answers goes together, because it
-/// takes its deadline.
+/// Groups faults that are set at once on this many hosts, one on each. Two that one check finds are kept
+/// apart, because hosts are compared with each other; what never answers goes together, because it takes its
+/// deadline.
 pub fn rounds(faults: &[Fault], hosts: usize) -> Vec<Vec<&Fault>> {
     let mut rounds: Vec<Vec<&Fault>> = Vec::new();
     for fault in faults {

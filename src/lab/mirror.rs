@@ -20,9 +20,9 @@ use crate::sources::SiteSources;
 
 /// Its name in the network of the lab.
 pub(crate) const NAME: &str = "lab-mirror";
-/// What its image has besides that of a host.
+/// Packages that its image has besides those of a host.
 const PACKAGES: [&str; 4] = ["apt-utils", "busybox", "git", "gnupg"];
-/// What it has besides for hosts of the RHEL family.
+/// Packages that it has besides for hosts of the RHEL family.
 const RHEL_PACKAGES: [&str; 2] = ["rpm", "createrepo-c"];
 /// The Debian packages that it serves where the lab has no way out, with what they need: those that the
 /// built-in playbooks install.
@@ -53,7 +53,7 @@ pub(crate) const DEBIAN: [&str; 25] = [
     "rdma-core",
     "rdmacm-utils",
 ];
-/// Where hosts without a way out find them. Its packages are Debian's, only the index is the mirror's.
+/// Source of apt for hosts without a way out. Its packages are Debian's, only the index is the mirror's.
 pub(crate) const SOURCE: &str = "deb [trusted=yes] http://lab-mirror/debian ./";
 
 const LIST: &str = include_str!("mirror/stand-ins.txt");

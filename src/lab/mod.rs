@@ -27,7 +27,7 @@ mod spec;
 mod state;
 mod vm;
 
-/// What this machine lacks for a lab, and how to get it.
+/// Message about what this machine lacks for a lab, and how to get it.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Lacking(String);

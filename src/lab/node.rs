@@ -19,9 +19,9 @@ use super::spec::SudoKind;
 const READY: &str = include_str!("node.sh");
 /// Lays a hardware profile over it.
 const PROFILE: &str = include_str!("profile.sh");
-/// How many inotify instances a user of this machine may have.
+/// File with the number of inotify instances that a user of this machine may have.
 const INSTANCES: &str = "/proc/sys/fs/inotify/max_user_instances";
-/// How many of them a lab host takes when it starts: systemd three, logind one, and what it installs.
+/// Number of them that a lab host takes when it starts: systemd three, logind one, and what it installs.
 const INSTANCES_OF_HOST: u32 = 5;
 /// As many as `scripts/setup.sh` gives: two hundred hosts.
 const INSTANCES_WANTED: u32 = 1024;
@@ -44,7 +44,7 @@ pub(crate) struct Node {
     pub(crate) shared: Vec<(String, String)>,
 }
 
-/// What all hosts of a lab share.
+/// Settings that all hosts of a lab share.
 #[derive(Debug, Clone)]
 pub(crate) struct Lab {
     /// Login name.
@@ -66,7 +66,7 @@ pub(crate) struct Ready {
     pub(crate) container: String,
     /// `type key` lines.
     pub(crate) keys: String,
-    /// Where its sshd is reached.
+    /// Address of its sshd.
     pub(crate) address: SocketAddr,
 }
 
@@ -281,7 +281,7 @@ pub(crate) fn play(engine: &Engine, id: &str) -> Result<()> {
     engine::text(&mut engine.command(arguments), b"", Duration::from_secs(START_SECONDS)).map(drop)
 }
 
-/// Why a container ended; `None` while it runs.
+/// Returns the reason why a container ended; `None` while it runs.
 fn ended(engine: &Engine, id: &str) -> Option<anyhow::Error> {
     let format = "{{.State.Running}}|{{.State.ExitCode}}|{{.State.OOMKilled}}";
     // The engine notices the end of a host after that of a command in it.
@@ -321,7 +321,7 @@ fn published(port: u16) -> SocketAddr {
     SocketAddr::from((Ipv4Addr::LOCALHOST, port))
 }
 
-/// Where a container of a network without a way out is reached: this machine has an end of it.
+/// Returns the address of a container in a network without a way out: this machine has an end of it.
 fn own_address(engine: &Engine, id: &str) -> Result<SocketAddr> {
     let format = "{{range .NetworkSettings.Networks}}{{.IPAddress}} {{end}}";
     let answer = engine.run(["inspect", "--format", format, id])?;
@@ -370,14 +370,14 @@ pub(crate) fn listens(port: u16) -> bool {
             .is_ok()
 }
 
-/// What Docker (20.10, 28) and Podman say when a port is not free.
+/// Messages of Docker (20.10, 28) and Podman when a port is not free.
 const PORT_IS_TAKEN: [&str; 2] = ["port is already allocated", "ddress already in use"];
 
 /// Free ports, each given once.
 pub(crate) struct FreePorts(Mutex<Box<dyn Iterator<Item = u16> + Send>>);
 
 impl FreePorts {
-    /// Those of a lab, without the ones that its hosts have.
+    /// Returns the ports of a lab, without the ones that its hosts have.
     pub(crate) fn new(hash: &str, taken: BTreeSet<u16>) -> Self {
         Self(Mutex::new(Box::new(ports(hash).filter(move |port| !taken.contains(port)))))
     }

@@ -24,7 +24,7 @@ use crate::config::{Sources, yaml};
 const FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/profiles.rs"));
 const SHIM: &str = include_str!("shim.sh");
 
-/// Where an entry comes from, as its text begins.
+/// Origins of an entry, as its text begins.
 const KINDS: [&str; 3] = ["recorded", "quoted", "composed"];
 
 /// A table whose rows an entry with `each` is repeated for.
@@ -38,7 +38,7 @@ struct ProfileFile {
     /// Files in `parts/` whose entries come first, with this profile's values and tables.
     #[serde(default)]
     parts: Vec<String>,
-    /// What an inventory says of such hosts.
+    /// Settings of such hosts in an inventory.
     #[serde(default)]
     inventory: Value,
     /// `{KEY}` in every entry; a row of a table is stronger. `{host}` is the host's number in its lab
@@ -86,7 +86,7 @@ struct PartEntry {
     text: Option<String>,
     file: Option<String>,
     each: Option<String>,
-    /// What stands between the rows.
+    /// Text between the rows.
     #[serde(default)]
     between: String,
 }
@@ -122,7 +122,7 @@ struct NetdevEntry {
     each: Option<String>,
 }
 
-/// What a tool prints.
+/// Reply of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Reply {
     pub(super) output: Vec<u8>,
@@ -135,7 +135,7 @@ pub(super) struct Reply {
 pub(super) enum Item {
     /// A file.
     File {
-        /// What is in it.
+        /// Its content.
         bytes: Vec<u8>,
         /// Whether it can be run.
         executable: bool,
@@ -149,9 +149,9 @@ pub(super) enum Item {
 pub struct Profile {
     /// Its name.
     pub name: String,
-    /// What hardware it is.
+    /// Description of the hardware.
     pub doc: String,
-    /// What an inventory says of such hosts: `expect`, `nics` and the like.
+    /// Settings of such hosts in an inventory: `expect`, `nics` and the like.
     pub inventory: Value,
     pub(super) values: BTreeMap<String, String>,
     pub(super) tables: BTreeMap<String, Vec<BTreeMap<String, String>>>,
@@ -159,9 +159,9 @@ pub struct Profile {
     pub(super) tools: BTreeMap<String, Reply>,
     real: Vec<String>,
     pub(super) netdevs: BTreeMap<String, u32>,
-    /// How many entries come from where: `recorded`, `quoted`, `composed`.
+    /// Number of entries by origin: `recorded`, `quoted`, `composed`.
     pub sources: BTreeMap<&'static str, usize>,
-    /// Where each path, answer and network device comes from.
+    /// Origin of each path, answer and network device.
     pub(super) origins: BTreeMap<String, &'static str>,
 }
 

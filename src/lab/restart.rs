@@ -63,7 +63,7 @@ pub fn restart(spec: &LabSpec, hosts: &[String], progress: &mut dyn FnMut(&str))
     Ok(state)
 }
 
-/// What its hosts share, as it was when the lab came up.
+/// Returns the settings that its hosts share, as they were when the lab came up.
 fn lab(folder: &Folder, state: &LabState) -> Result<Lab> {
     let (public_key, password) = folder.login(state.sudo_password.is_some())?;
     let root = state.user == LabUser::Root.as_str();

@@ -1,9 +1,9 @@
-//! What a lab is asked to be.
+//! Settings of a lab, as its inventory asks for them.
 
 use camino::Utf8PathBuf;
 
 crate::choice! {
-    /// What the login of a lab host must do to become root.
+    /// Requirement for the login of a lab host to become root.
     SudoKind {
         /// Nothing.
         Nopasswd = "nopasswd",
@@ -13,7 +13,7 @@ crate::choice! {
 }
 
 crate::choice! {
-    /// Who logs in to the hosts of a lab.
+    /// User that logs in to the hosts of a lab.
     LabUser {
         /// A user with sudo, as on most clouds.
         Provision = "provision",
@@ -23,7 +23,7 @@ crate::choice! {
 }
 
 crate::choice! {
-    /// What the hosts of a lab are.
+    /// Kind of the hosts of a lab.
     LabKind {
         /// Containers: up in seconds, with this machine's kernel.
         Container = "container",
@@ -33,7 +33,7 @@ crate::choice! {
 }
 
 crate::choice! {
-    /// Which distribution the hosts of a lab pass for.
+    /// Distribution that the hosts of a lab pass for.
     LabFamily {
         /// Debian, which they are.
         Debian = "debian",
@@ -55,7 +55,7 @@ crate::choice! {
         Bookworm = "bookworm",
         /// Debian 13.
         Trixie = "trixie",
-        /// What becomes the next release, as it is today.
+        /// The release that comes next, as it is today.
         Sid = "sid",
     }
 }
@@ -63,19 +63,19 @@ crate::choice! {
 crate::choice! {
     /// The program that is `sudo` on a host.
     SudoProgram {
-        /// That of Todd Miller.
+        /// The one of Todd Miller.
         Sudo = "sudo",
-        /// That of Ubuntu since 25.10.
+        /// The one of Ubuntu since 25.10.
         SudoRs = "sudo-rs",
     }
 }
 
 crate::choice! {
-    /// Whose `ls`, `stat`, `cp` and so on a host has.
+    /// Project whose `ls`, `stat`, `cp` and so on a host has.
     Coreutils {
-        /// Those of GNU.
+        /// The programs of GNU.
         Gnu = "coreutils",
-        /// Those of uutils, as Ubuntu has them since 25.10.
+        /// The programs of uutils, as Ubuntu has them since 25.10.
         Uutils = "rust-coreutils",
     }
 }
@@ -99,7 +99,8 @@ crate::record! {
         opt sudo: SudoKind,
         /// The program that is `sudo`: `sudo` (default) or `sudo-rs`. Debian has the latter since 13.
         opt sudo_program: SudoProgram,
-        /// Whose `ls`, `stat`, `cp` and so on: `coreutils` (default) or `rust-coreutils`, which Debian has since 13.
+        /// Project of `ls`, `stat`, `cp` and so on: `coreutils` (default) or `rust-coreutils`, which Debian
+        /// has since 13.
         opt coreutils: Coreutils,
         /// Login name on all hosts: `provision` (default) or `root`.
         opt user: LabUser,
@@ -194,7 +195,7 @@ pub struct LabHost {
     pub name: String,
     /// Its groups; they become labels of the container.
     pub groups: Vec<String>,
-    /// What differs from [`LabSpec::settings`].
+    /// Settings that differ from [`LabSpec::settings`].
     pub settings: LabSettings,
 }
 

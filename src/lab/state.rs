@@ -1,4 +1,4 @@
-//! What a lab is, as its folder tells it.
+//! State of a lab, as its folder tells it.
 
 use anyhow::{Context as _, Result};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -16,8 +16,8 @@ use crate::inventory::{Become, Ssh};
 pub struct LabHostState {
     /// Its name in the inventory.
     pub name: String,
-    /// Where its sshd is reached from this machine: 127.0.0.1, or its own address in a lab without a
-    /// way out.
+    /// Address at which its sshd is reached from this machine: 127.0.0.1, or its own address in a lab without
+    /// a way out.
     pub address: String,
     /// The port of its sshd there.
     pub port: u16,
@@ -76,7 +76,8 @@ impl LabState {
         self.hosts.iter().find(|host| host.name == name)
     }
 
-    /// How a host is reached and root is become there, instead of what its inventory says.
+    /// Returns the SSH settings of a host, with the method to become root there, instead of what its
+    /// inventory says.
     pub fn ssh(&self, host: &LabHostState) -> Ssh {
         let password = host.wants_password.then(|| Self::SUDO_SECRET.to_owned());
         Ssh {
@@ -124,7 +125,7 @@ impl Folder {
         self.path.join(name)
     }
 
-    /// What is recorded, without asking the engine.
+    /// Reads the recorded state, without asking the engine.
     pub(crate) fn load(&self) -> Result<Option<LabState>> {
         let path = self.file("state.json");
         let text = match std::fs::read_to_string(&path) {

@@ -29,7 +29,7 @@ fn bounded(text: &str) -> String {
     kept.join("\n") + "\n"
 }
 
-/// What a change's detail looks like: a diff, attribute lines or a command.
+/// Renders the detail of a change: a diff, attribute lines or a command.
 pub fn render(path: &str, detail: &Detail) -> String {
     match detail {
         Detail::Text { before: None, after: None } => {

@@ -1,4 +1,4 @@
-//! What will be done, as a value: per host and task the exact changes. Pure.
+//! The plan of a run as a value: per host and task the exact changes. Pure.
 //!
 //! ```text
 //!   Instance (resource with all fields) ┐

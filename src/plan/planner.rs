@@ -10,7 +10,7 @@ use crate::inventory::Reboot;
 use crate::project::{Instance, InstanceState, Step};
 use crate::resources::{Change, Detail, Disruption, Resource, Unplannable};
 
-/// What is to be done for one task.
+/// Verdict on one task.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TaskVerdict {
     /// Nothing.
@@ -32,11 +32,11 @@ pub enum TaskVerdict {
 /// The plan of one instance.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskPlan {
-    /// What is to be done.
+    /// Verdict on the task.
     pub verdict: TaskVerdict,
     /// Beside changes: why the rest cannot be done now.
     pub blocked: Option<String>,
-    /// What that may touch.
+    /// Everything that it may touch.
     pub touches: Option<Touches>,
     /// The state before the changes, as far as they are lost with it.
     pub before: Before,
@@ -45,7 +45,7 @@ pub struct TaskPlan {
 /// The state that a task's changes begin with.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Before {
-    /// What tells that state from another one where no change shows it.
+    /// Marks that tell that state from another one where no change shows the difference.
     pub unshown: Vec<String>,
     /// Whether tasks of an earlier stage may make it another one.
     pub moves: bool,
@@ -68,7 +68,7 @@ pub struct Planner {
     answers: BTreeMap<String, String>,
     /// Pending tasks that change nothing as far as anybody can tell before they ran.
     perhaps: BTreeSet<String>,
-    /// How many of the pending tasks are of earlier stages.
+    /// Number of pending tasks that are of earlier stages.
     earlier: usize,
     asks_again: bool,
 }
@@ -286,7 +286,8 @@ impl Planner {
     }
 }
 
-/// What tells a file or a directory from another one, where the change that takes it away does not show it.
+/// Returns a mark that tells a file or a directory from another one, where the change that takes it away does
+/// not show the difference.
 fn unshown(change: &Change, facts: &Facts) -> Option<String> {
     let shown = match &change.detail {
         Detail::Text { before, .. } => before.is_some(),
@@ -299,7 +300,7 @@ fn unshown(change: &Change, facts: &Facts) -> Option<String> {
     (!shown).then(|| format!("{path} {} {} {:?}", found.size, found.written, found.target))
 }
 
-/// What a step waits for, as its author wrote it.
+/// Lists the answers that a step waits for, as its author wrote them.
 fn listed(step: &Step, names: &[&str]) -> String {
     let spelled = |name: &&str| match name.strip_prefix("register ") {
         Some(answer) => format!("`{answer}`"),

@@ -45,7 +45,7 @@ impl TaskPlan {
     }
 }
 
-/// What a plan file keeps of one stage of a host.
+/// Digest that a plan file keeps of one stage of a host.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct StageDigest {
     /// SHA-256 in hex over the exact commands and data.

@@ -15,7 +15,7 @@ use crate::resources::Kind;
 use crate::template::paths::is_template;
 
 crate::choice! {
-    /// What happens to a task's processes on the host when its time is up.
+    /// Handling of a task's processes on the host when its time is up.
     OnDeadline {
         /// They are ended.
         Kill = "kill",
@@ -25,7 +25,7 @@ crate::choice! {
 }
 
 crate::choice! {
-    /// What a failed task means for the rest of its host.
+    /// Effect of a failed task on the rest of its host.
     OnFailure {
         /// The host stops here.
         Stop = "stop",
@@ -85,7 +85,7 @@ crate::record! {
         req kind("type"): ParamType,
         /// Value when nobody sets it. Without a default it must be set; `null` makes it optional.
         opt default: Node,
-        /// What it means.
+        /// Meaning of the parameter, for people.
         opt doc: String,
     }
 }
@@ -97,7 +97,7 @@ pub struct Param {
     pub kind: ParamType,
     /// Value when nobody sets it.
     pub default: Option<Node>,
-    /// What it means.
+    /// Meaning of the parameter, for people.
     pub doc: String,
 }
 
@@ -119,11 +119,11 @@ crate::record! {
     PlaybookRecord("a playbook") {
         /// Title, for people.
         req name: Sp<String>,
-        /// What it is for and what to know about it.
+        /// Purpose of the playbook, and what its users should know.
         opt doc: String,
-        /// What may be set.
+        /// Parameters that its users may set.
         def params: Entries<Param> = Entries::default(),
-        /// What is done, in order.
+        /// Tasks of the playbook, in the order in which they are done.
         def tasks: Vec<Node> = Vec::new(),
         /// Tasks that run once after all others, when a task that changed something notified them. A run with several
         /// stages runs them at the end of each.
@@ -132,7 +132,7 @@ crate::record! {
 }
 
 crate::record! {
-    /// How often a task is tried.
+    /// Number of tries of a task, and the pause between them.
     RetriesFile("`retries`") {
         /// Tries in all.
         req attempts: Sp<u32>,
@@ -184,7 +184,7 @@ pub enum RunOnceFile {
 }
 
 crate::record! {
-    /// Which host a task runs on.
+    /// The host that a task runs on.
     RunOnceRecord("`run_once`") {
         /// Name of the host.
         req host: Sp<String>,
@@ -210,9 +210,9 @@ impl FromNode for RunOnceFile {
 }
 
 crate::record! {
-    /// How a task is carried out, whatever it does.
+    /// Keys that say how a task is carried out, whatever it does.
     TaskRecord("a task") {
-        /// What it does, for people. Required where there is a resource.
+        /// Title of the task, for people. Required where there is a resource.
         opt name: Sp<String>,
         /// Host expression (`provision explain host-expressions`) that narrows the playbook's hosts.
         opt hosts: Words,
@@ -225,11 +225,11 @@ crate::record! {
         def vars: Entries<Node> = Entries::default(),
         /// Tags, for `--tags` and `--skip-tags`.
         def tags: Vec<Sp<Tag>> = Vec::new(),
-        /// How long one try may take.
+        /// Time limit of one try.
         opt timeout: Period,
-        /// What happens to its processes when the time is up.
+        /// Handling of its processes when the time is up.
         opt on_deadline: OnDeadline,
-        /// How often it is tried.
+        /// Number of tries, and the pause between them.
         opt retries: RetriesFile,
         /// The user who carries it out instead of root: its changes, and all that it has run to look
         /// (`unless`, `check`, compilers, git).
@@ -238,7 +238,7 @@ crate::record! {
         opt run_once: RunOnceFile,
         /// Handlers that run at the end when it changed something.
         opt notify: Words,
-        /// What its failure means for the rest of its host.
+        /// Effect of its failure on the rest of its host.
         opt on_failure: OnFailure,
         /// Name under which later tasks of the host know its answer; only for `command` with
         /// `changes: false`. It cannot be the name of a parameter. A parameter or a variable of the same
@@ -261,7 +261,7 @@ crate::record! {
     }
 }
 
-/// What a task does.
+/// Action of a task.
 #[derive(Debug, Clone)]
 pub enum Action {
     /// The tasks of another playbook.
@@ -272,34 +272,34 @@ pub enum Action {
     Resource {
         /// The resource key.
         kind: Kind,
-        /// Where it is written.
+        /// Place of the resource in the file.
         span: Span,
         /// Its fields.
         body: Node,
     },
-    /// What could not be read and was told.
+    /// An action that could not be read; the mistake was reported.
     Broken,
 }
 
 /// Several tasks as one unit.
 #[derive(Debug, Clone)]
 pub struct Block {
-    /// Where it is written.
+    /// Place of the block in the file.
     pub span: Span,
     /// Its tasks.
     pub tasks: Vec<Task>,
-    /// What is done in any case.
+    /// Tasks that are done in any case.
     pub always: Vec<Task>,
 }
 
 /// A task.
 #[derive(Debug, Clone)]
 pub struct Task {
-    /// How it is carried out.
+    /// Keys that say how it is carried out.
     pub record: TaskRecord,
-    /// What it does.
+    /// Action of the task.
     pub action: Action,
-    /// Where it is written: its name, else its first key.
+    /// Place of the task in the file: its name, else its first key.
     pub span: Span,
 }
 
@@ -326,8 +326,8 @@ fn common_keys() -> Vec<&'static str> {
     TaskRecord::fields().iter().map(|field| field.name).collect()
 }
 
-/// What is right of a task with a mistake: by that the mistakes of others are told, and none that follows from
-/// this one.
+/// Keeps the valid part of a task with a mistake: with it the mistakes of others are reported, and none that
+/// follows from this one.
 fn rest(
     node: &Node,
     entries: &[(Sp<String>, Node)],
@@ -528,7 +528,7 @@ fn plain(value: &str) -> String {
     }
 }
 
-/// What is said of a resource whose fields are written as one text. Ansible takes `apt: name=jq state=present`.
+/// Reports a resource whose fields are written as one text. Ansible takes `apt: name=jq state=present`.
 fn no_fields(kind: &Kind, text: &str, body: &Node) -> Diagnostic {
     let name = kind.name;
     let pairs: Option<Vec<String>> = text
@@ -665,7 +665,8 @@ fn without_effect(record: &TaskRecord, what: &str, task: Span, diagnostics: &mut
     }
 }
 
-/// Where and why a question has no one answer that all later tasks of its host could know.
+/// Returns the place of the key that leaves a question without one answer for all later tasks of its host,
+/// and the reason.
 fn not_registered(record: &TaskRecord, handler: bool, span: Span) -> Option<(Span, &'static str)> {
     if handler {
         return Some((span, "a handler runs after the tasks that would read it"));

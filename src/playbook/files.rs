@@ -60,14 +60,15 @@ pub fn near(path: &Utf8Path) -> Option<String> {
 #[derive(Debug, Default)]
 pub struct Files {
     known: Mutex<BTreeMap<Origin, Result<Local, String>>>,
-    /// What named a file of this machine first: the text, and the playbook that it stands in.
+    /// First mention of each file of this machine: the text that names it, and the playbook that it stands
+    /// in.
     asked: Mutex<BTreeMap<Utf8PathBuf, (String, Origin)>>,
     /// The bytes that are kept.
     kept: AtomicU64,
 }
 
 impl Files {
-    /// What `src` names, seen from a playbook's file.
+    /// Reads the file or directory that `src` names, seen from a playbook's file.
     ///
     /// # Errors
     /// A text for the user.
@@ -89,7 +90,8 @@ impl Files {
 }
 
 impl Files {
-    /// What named a file or the directory that it is in: the text, and the playbook that it stands in.
+    /// Returns the first mention of a file or of a directory that it is in: the text that names it, and the
+    /// playbook that the text stands in.
     pub fn asked(&self, path: &Utf8Path) -> Option<(String, Origin)> {
         let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         path.ancestors().find_map(|path| asked.get(path).cloned())

@@ -12,7 +12,7 @@ use crate::config::{
 };
 use crate::resources::Kind;
 
-/// Where a playbook's file is; paths in it are relative to that.
+/// Location of a playbook's file; paths in the playbook are relative to it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
     /// Compiled in: path below `playbooks/`.
@@ -28,13 +28,13 @@ pub struct Playbook {
     pub name: String,
     /// Its title.
     pub title: String,
-    /// What it is for.
+    /// Purpose of the playbook.
     pub doc: String,
-    /// Where its file is.
+    /// Location of its file.
     pub origin: Origin,
-    /// Where it is named first.
+    /// Place of its first mention.
     pub named: Span,
-    /// What may be set.
+    /// Parameters that may be set.
     pub params: BTreeMap<String, (Span, Param)>,
     /// Names of the parameters in the order they are written.
     pub order: Vec<String>,

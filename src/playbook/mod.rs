@@ -1,4 +1,4 @@
-//! What is to be done, in order: playbook files and built-in playbooks.
+//! Playbook files and built-in playbooks: tasks in the order in which they are done.
 
 pub mod builtin;
 pub mod file;

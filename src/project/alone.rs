@@ -32,7 +32,8 @@ impl Project {
         FilesRead { files, directories }
     }
 
-    /// What names a file or a directory that was read: the place of a task's `src` or of a playbook.
+    /// Returns the place that names a file or a directory which was read: that of a task's `src` or of a
+    /// playbook.
     pub fn named_at(&self, path: &Utf8Path) -> Option<String> {
         let is_it =
             |playbook: &&Arc<Playbook>| matches!(&playbook.origin, Origin::Disk(file) if file == path);

@@ -17,7 +17,7 @@ pub(super) struct Checker<'a> {
     pub(super) world: &'a World,
     /// All values that the inventory gives a variable.
     pub(super) inventory: &'a BTreeMap<String, Vec<Json>>,
-    /// What every text sees: `host`, `hosts`, `groups`, `cluster`, `facts`, `secrets`.
+    /// Variables that every text sees: `host`, `hosts`, `groups`, `cluster`, `facts`, `secrets`.
     pub(super) common: &'a BTreeMap<String, Shape>,
     /// Whether there may be other names, since a playbook could not be read.
     pub(super) others: bool,
@@ -203,7 +203,7 @@ fn value_shape(value: &Json) -> Shape {
     }
 }
 
-/// What every text sees.
+/// Returns the shapes of the variables that every text sees.
 pub(super) fn common(
     world: &World,
     specimens: &[(&'static str, Json)],

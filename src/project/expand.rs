@@ -26,7 +26,7 @@ use crate::template::paths::is_template;
 use crate::template::{Condition, Shape};
 use crate::words::count;
 
-/// What holds for the tasks of one use of a playbook.
+/// Settings that the tasks of one use of a playbook share.
 #[derive(Clone)]
 struct Place {
     scope: Arc<Scope>,
@@ -47,7 +47,7 @@ const MOST_PLACES: usize = 15_000_000;
 /// The most bytes of all tasks together: what an include repeats counts each time.
 const MOST_TEXT: usize = 64 << 20;
 
-/// How much playbooks come to.
+/// Size of the expanded playbooks.
 #[derive(Debug, Default)]
 pub(super) struct Size {
     tasks: usize,
@@ -101,9 +101,9 @@ pub(super) struct Expander<'a> {
     pub(super) steps: Vec<Step>,
     pub(super) handlers: Vec<Step>,
     pub(super) ids: BTreeMap<String, usize>,
-    /// What playbooks came to so far; nothing more is made of them when it is too much.
+    /// Size of the playbooks expanded so far; expansion ends when it is too much.
     pub(super) size: Size,
-    /// How many blocks there are so far.
+    /// Number of blocks so far.
     pub(super) blocks: usize,
     /// Whether every playbook could be read.
     pub(super) complete: bool,
@@ -289,7 +289,7 @@ impl Expander<'_> {
         }
     }
 
-    /// What holds for the tasks that a task stands for: what is said there as well.
+    /// Returns the settings for the tasks inside an include or a block: those around it, and its own.
     fn within(&self, task: &Task, place: &Place, diagnostics: &mut Diagnostics) -> Place {
         let scope = Self::scope(task, place, diagnostics);
         let names = self.checker().names(&scope);
@@ -702,7 +702,7 @@ impl Expander<'_> {
         Some(text)
     }
 
-    /// What the secrets of a task are on each host, where variables of the hosts name them.
+    /// Collects the names of a task's secrets on each host, where variables of the hosts name them.
     fn secrets_by_host(
         &self,
         reads: &Reads,

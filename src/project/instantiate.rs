@@ -38,14 +38,14 @@ impl Project {
         filled.into_iter().map(|(instance, _)| instance).collect()
     }
 
-    /// What a step may be once the host's facts are known: filled in with those of a specimen.
-    /// For guesses at what it will ask; nothing is planned on it.
+    /// Guesses the instances of a step before the host's facts are known: it is filled in with those of a
+    /// specimen. For guesses at the queries that it will ask; nothing is planned on it.
     pub fn guess(&self, step: &Step, host: &Host) -> Vec<Instance> {
         let facts = self.language.specimens.first().map(|(_, facts)| facts);
         self.instantiate(step, host, &Inputs { facts, ..Inputs::none() })
     }
 
-    /// What `instantiate` gives, with the mistakes of each instance at their places.
+    /// Returns the instances of `instantiate`, with the mistakes of each at their places.
     pub(super) fn fill(&self, step: &Step, host: &Host, inputs: &Inputs<'_>) -> Vec<(Instance, Diagnostics)> {
         let program = &step.program;
         let host = self.seen_by(step, host.index).unwrap_or(host);
@@ -80,7 +80,7 @@ impl Project {
         }
     }
 
-    /// How many items a step has on a host, as far as that is known.
+    /// Returns the number of items that a step has on a host, as far as that is known.
     pub(super) fn number_of_items(&self, step: &Step, host: &Host, inputs: &Inputs<'_>) -> usize {
         let program = &step.program;
         let Some(items) = &program.items else { return 1 };
@@ -90,7 +90,7 @@ impl Project {
         self.items(items, &env, &mut waiting, &mut diagnostics).map_or(1, |items| items.len())
     }
 
-    /// What a loop goes over; `None` when it waits or is wrong.
+    /// Returns the items of a loop; `None` when it waits or is wrong.
     fn items(
         &self,
         items: &Items,
@@ -187,8 +187,8 @@ impl Project {
         }
     }
 
-    /// What is wrong with the fields of a step that say the same whatever it waits for. The others are played by
-    /// values of their types, of which nothing is told.
+    /// Reports mistakes in those fields of a step that say the same whatever it waits for. Values of the
+    /// right types stand in for the other fields, and nothing is reported about these.
     pub(super) fn mistakes_beside(&self, step: &Step, host: &Host, inputs: &Inputs<'_>) -> Diagnostics {
         let mut kept = Diagnostics::default();
         let body = step.program.body.as_ref().filter(|_| !step.program.raw);
@@ -420,7 +420,7 @@ fn holds_template(node: &Node) -> bool {
     }
 }
 
-/// Where a value and all that is in it stand.
+/// Collects the places of a value and of everything in it.
 fn places(node: &Node, spans: &mut Vec<Span>) {
     spans.push(node.span);
     match &node.value {
@@ -469,7 +469,7 @@ fn wanted(value: Json, schema: Option<&Json>) -> Json {
     }
 }
 
-/// What a resource asks while it is read.
+/// Answers the questions that a resource asks while it is read.
 struct TaskContext<'a> {
     env: &'a Env<'a>,
     origin: &'a Origin,

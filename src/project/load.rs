@@ -43,7 +43,7 @@ impl Default for Language {
     }
 }
 
-/// What the command line says of a load.
+/// Options of the command line for a load.
 #[derive(Debug, Clone, Default)]
 pub struct LoadOptions {
     /// `--set`: `key=value`.
@@ -56,19 +56,19 @@ pub struct LoadOptions {
     pub skip_tags: Vec<String>,
     /// Home directory of the user, for `~` in paths.
     pub home: Option<Utf8PathBuf>,
-    /// How the lists of `hosts_from` are had.
+    /// Way of getting the lists of `hosts_from`.
     pub outside: Outside,
     /// Names of the hosts that `@failed` and its like stand for, under `failed` and so on. Missing
     /// when there was no earlier run.
     pub recorded: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// Why nothing was loaded.
+/// Reason why nothing was loaded.
 #[derive(Debug, Default)]
 pub struct LoadError {
     /// All files read.
     pub sources: Sources,
-    /// What is wrong.
+    /// The mistakes that were found.
     pub diagnostics: Diagnostics,
     /// Whether it is the command line that is wrong (exit 2), and not a file (exit 3).
     pub usage: bool,

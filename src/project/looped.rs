@@ -10,7 +10,7 @@ use crate::playbook::file::{Action, LoopRecord, Task};
 use crate::template::Shape;
 use crate::template::paths::sole_expression;
 
-/// What the items of a loop are.
+/// Returns the shape of a loop's items.
 pub(super) fn item_shape(node: &Node) -> Shape {
     match node.get("product").map(|product| &product.value) {
         Some(Yaml::Map(lists)) => {
@@ -21,8 +21,8 @@ pub(super) fn item_shape(node: &Node) -> Shape {
     }
 }
 
-/// What is wrong with a loop whose items the task does not use: it would do the same again and again.
-/// `template` is the file that the task fills in, as far as it is known.
+/// Reports a loop whose items the task does not use: it would do the same again and again. `template` is the
+/// file that the task fills in, as far as it is known.
 pub(super) fn unused(task: &Task, template: Option<&str>) -> Option<Diagnostic> {
     let Action::Resource { kind, body, .. } = &task.action else { return None };
     let list = task.record.looped.as_ref().filter(|_| !task.record.raw)?;

@@ -17,18 +17,18 @@ use crate::playbook::Playbook;
 use crate::secrets::{SecretSource, Secrets};
 use crate::sources::SiteSources;
 
-/// How many hosts at once, and when to stop.
+/// Limits of a rollout: the number of hosts at once, and the number of failures that stops it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rollout {
     /// The most hosts worked on at once.
     pub parallel: usize,
     /// Hosts that go first, alone; when one fails nothing else is started.
     pub canary: Option<Canary>,
-    /// Who goes together after that.
+    /// Batches in which the others go after that.
     pub batch: Option<Batch>,
-    /// How many hosts may fail before no more are started; `None`: any number.
+    /// Number of hosts that may fail before no more are started; `None`: any number.
     pub max_failed: Option<Share>,
-    /// What hosts must pass after they were changed.
+    /// Gate that hosts must pass after they were changed.
     pub gate: Option<Gate>,
 }
 
@@ -46,7 +46,7 @@ impl Default for Rollout {
 }
 
 impl Rollout {
-    /// How many of `hosts` may fail; `None`: any number.
+    /// Returns how many of `hosts` may fail; `None`: any number.
     pub fn may_fail(&self, hosts: usize) -> Option<usize> {
         self.max_failed.map(|limit| match limit {
             Share::Hosts(number) => usize::try_from(number).unwrap_or(usize::MAX),
@@ -75,7 +75,7 @@ pub struct Project {
     pub controller: Option<Host>,
     /// Hosts of `--hosts`, offline ones included.
     pub selected: BTreeSet<usize>,
-    /// What host expressions are about.
+    /// Names that host expressions can use.
     pub directory: Directory,
     /// Steps for the selected hosts and tags, in order.
     pub steps: Vec<Step>,
@@ -89,7 +89,7 @@ pub struct Project {
     pub maintenance: Option<Maintenance>,
     /// `expect:` of the cluster; those of hosts are in [`Host::expect`].
     pub expect: Json,
-    /// Where secrets come from, by name.
+    /// Sources of the secrets, by name.
     pub secrets: BTreeMap<String, SecretSource>,
     /// `watch:`.
     pub watch: Watch,
@@ -103,7 +103,7 @@ pub struct Project {
     pub lists: Vec<(Origin, String)>,
     /// Values of secrets that were handed over with the project.
     pub given: Secrets,
-    /// What was found and does not keep anybody from going on.
+    /// Problems that do not keep anybody from going on.
     pub warnings: Diagnostics,
     pub(super) world: World,
     pub(super) language: super::Language,
@@ -150,7 +150,7 @@ impl Project {
         self.selected.iter().filter_map(|index| self.hosts.get(*index))
     }
 
-    /// Those that are not offline.
+    /// Returns the selected hosts that are not offline.
     pub fn online(&self) -> impl Iterator<Item = &Host> {
         self.chosen().filter(|host| host.offline.is_none())
     }
@@ -201,8 +201,8 @@ impl Project {
         self.world.site_sources = sources;
     }
 
-    /// Where the secrets come from that are needed: those of the logins and, where tasks are planned,
-    /// theirs. Nobody is asked for another.
+    /// Returns the sources of the secrets that are needed: those of the logins and, where tasks are planned,
+    /// theirs. The user is asked for no other.
     pub fn needed_secrets(&self, tasks: bool) -> BTreeMap<String, SecretSource> {
         let passwords = self.online().chain(&self.controller).chain(self.scheduler()).filter_map(|host| {
             match &host.ssh.become_method {
@@ -221,8 +221,8 @@ impl Project {
             .collect()
     }
 
-    /// What the tasks of a host promise as far as `inputs` and `facts` tell; of tasks that may promise one of
-    /// these keys.
+    /// Collects the promises of a host's tasks, as far as `inputs` and `facts` tell, from tasks that may
+    /// promise one of these keys.
     pub fn promises(&self, host: &Host, inputs: &Inputs<'_>, facts: &Facts, keys: &[&str]) -> Promises {
         let mut promises = Promises::default();
         let tells = |step: &&Step| {

@@ -16,14 +16,14 @@ use crate::resources::shared::value::sha256;
 /// The longest list, in bytes: 10 000 devices of NetBox have 30 MB.
 const LONGEST: usize = 64 << 20;
 
-/// How lists of hosts are had.
+/// Way of getting lists of hosts.
 #[derive(Debug, Clone, Default)]
 pub struct Outside {
     /// Whether programs may be run; else their last answer counts, however old.
     pub run: bool,
-    /// Where answers are kept; none are without it.
+    /// Directory for answers; without it none are kept.
     pub kept: Option<Utf8PathBuf>,
-    /// What programs printed when a bundle was made, by their words as JSON; none is run then.
+    /// Output of the programs when a bundle was made, by their command lines as JSON; none is run then.
     pub carried: Option<BTreeMap<String, String>>,
     /// The lists that were had.
     pub heard: Arc<Mutex<Vec<(Origin, String)>>>,
@@ -37,7 +37,7 @@ impl Outside {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Where the answer of a program is kept, and for how long it is used again.
+    /// Returns the file for the answer of a program, and the time for which that answer is used again.
     fn place(&self, origin: &Origin) -> Option<(Utf8PathBuf, Duration)> {
         let Origin::Program { argv, directory, cache: Some(cache), .. } = origin else { return None };
         let kept = self.kept.as_ref()?;
@@ -96,7 +96,7 @@ fn key(argv: &[String], directory: &Utf8Path) -> String {
     sha256(text.as_bytes()).chars().take(16).collect()
 }
 
-/// How long ago a file was written.
+/// Returns the time since a file was written.
 fn age(path: &Utf8Path) -> Option<Duration> {
     path.metadata().ok()?.modified().ok()?.elapsed().ok()
 }

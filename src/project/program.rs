@@ -1,4 +1,4 @@
-//! What a step needs to be filled in.
+//! Everything that a step needs to be filled in.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::template::Condition;
 pub(crate) struct Guard {
     pub(crate) condition: Arc<Condition>,
     pub(super) scope: Arc<Scope>,
-    /// Where and how it is written, for messages.
+    /// Text and place of the condition, for messages.
     pub(crate) node: Node,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Program {
     pub(crate) body: Option<Body>,
     /// No templates.
     pub(crate) raw: bool,
-    /// What all its texts read.
+    /// Everything that its texts read.
     pub(crate) reads: Reads,
     /// By host, where they are not the same for all: names of the secrets that its texts read there.
     pub(super) secrets: BTreeMap<usize, BTreeSet<String>>,
@@ -55,12 +55,12 @@ pub(crate) struct Body {
     pub(crate) node: Node,
     /// Schemas of its fields by name, to know which type a template should become.
     pub(crate) fields: Arc<BTreeMap<&'static str, Json>>,
-    /// What `src` is relative to.
+    /// Location that `src` is relative to.
     pub(crate) origin: Origin,
 }
 
 impl Items {
-    /// Where it is written; a product is written as its lists.
+    /// Returns the node that it is written in; `None` for a product, which is written as its lists.
     pub(super) fn node(&self) -> Option<&Node> {
         match self {
             Self::List(node) | Self::Expression(_, node) => Some(node),

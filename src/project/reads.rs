@@ -1,4 +1,4 @@
-//! What a step reads, through any number of variables: known before anything is evaluated.
+//! Everything that a step reads, through any number of variables: known before anything is evaluated.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,7 +35,7 @@ pub(super) struct Reader<'a> {
     pub(super) world: &'a World,
     /// All values that the inventory gives a variable.
     pub(super) inventory: &'a BTreeMap<String, Vec<Json>>,
-    /// Those of the hosts that are meant.
+    /// The values that the hosts of the step give a variable.
     own: &'a BTreeMap<String, Vec<Json>>,
     pub(super) reads: Reads,
     seen: BTreeSet<(usize, String)>,

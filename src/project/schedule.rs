@@ -1,4 +1,4 @@
-//! Who goes first in a rollout, and who goes together.
+//! Order of a rollout: the hosts that go first, and those that go together.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::inventory::rollout::{Batch, Canary};
 /// Hosts that are worked on at the same time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Slot {
-    /// What it is called, where it is not everybody.
+    /// Name of the slot, where it does not hold all hosts.
     pub name: Option<String>,
     /// Indexes of its hosts.
     pub hosts: Vec<usize>,

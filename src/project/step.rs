@@ -25,18 +25,18 @@ pub enum RunOnce {
 /// `retries`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retries {
-    /// How often it is tried in all.
+    /// Number of tries in all.
     pub attempts: u32,
     /// Between two tries.
     pub delay: Duration,
 }
 
-/// How a task is carried out, whatever it does.
+/// Settings by which a task is carried out, whatever it does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conduct {
-    /// How long one try may take.
+    /// Time limit of one try.
     pub timeout: Duration,
-    /// What happens then; `None` leaves it to the resource.
+    /// Handling of its processes when the time is up; `None` leaves it to the resource.
     pub on_deadline: Option<OnDeadline>,
     /// Tries.
     pub retries: Retries,
@@ -46,7 +46,7 @@ pub struct Conduct {
     pub run_once: Option<RunOnce>,
     /// Ids of the handlers it notifies when it changed something.
     pub notify: Vec<String>,
-    /// What its failure means.
+    /// Effect of its failure.
     pub on_failure: OnFailure,
     /// Runs in a unit of its own.
     pub detach: bool,
@@ -59,7 +59,7 @@ pub struct Conduct {
 pub enum Part {
     /// Its tasks.
     Tasks,
-    /// What is done in any case.
+    /// Its tasks that are done in any case.
     Always,
 }
 
@@ -70,7 +70,7 @@ pub struct Unit {
     pub id: usize,
     /// The part that the task is in.
     pub part: Part,
-    /// What its failure means.
+    /// Effect of its failure.
     pub on_failure: OnFailure,
 }
 
@@ -98,7 +98,7 @@ pub struct Step {
     pub tags: BTreeSet<String>,
     /// The blocks around it, the outermost first.
     pub units: Vec<Unit>,
-    /// How it is carried out.
+    /// Settings by which it is carried out.
     pub conduct: Conduct,
     /// Names of `facts.X` that its condition, loop, name or fields read.
     pub facts: BTreeSet<String>,
@@ -106,14 +106,14 @@ pub struct Step {
     pub registers: BTreeSet<String>,
     /// Whether it needs other hosts' facts (`hosts[...].facts`, `hosts_file`): a barrier stands before it.
     pub fleet: bool,
-    /// Where it is written.
+    /// Place of the task in the file.
     pub span: Span,
-    /// What fills it in.
+    /// Program that fills it in.
     pub(super) program: Arc<Program>,
 }
 
 impl Step {
-    /// What is known of its resource; `None` where a test has resources of its own.
+    /// Returns its kind of resource; `None` where a test has resources of its own.
     pub fn resource(&self) -> Option<&'static Kind> {
         kind(self.kind)
     }
@@ -180,18 +180,19 @@ pub struct Instance {
     pub item: Option<usize>,
     /// Name with everything filled in.
     pub name: String,
-    /// What is to be done.
+    /// State of the instance.
     pub state: InstanceState,
 }
 
-/// What is known of an instance.
+/// State of an instance: what is known of it so far.
 #[derive(Debug, Clone)]
 pub enum InstanceState {
     /// All fields are known.
     Ready {
         /// The resource.
         resource: Arc<dyn Resource>,
-        /// What `when` says, or what it waits for, named as in `Waiting`: its queries are asked all the same.
+        /// Value of `when`, or the answers that it waits for, named as in `Waiting`: its queries are asked
+        /// all the same.
         condition: Result<bool, BTreeSet<String>>,
     },
     /// `when` says no, and the fields were not needed.

@@ -545,8 +545,8 @@ fn too_many_hosts_are_not_made() {
     }
 }
 
-/// What each host is given where each does its own part: by `hosts:` of a playbook, by variables of hosts, by
-/// `run_once`, and by a default that a variable of the host replaces.
+/// Checks the secrets that each host is given where each does its own part: by `hosts:` of a playbook, by
+/// variables of hosts, by `run_once`, and by a default that a variable of the host replaces.
 #[test]
 fn a_host_that_works_alone_needs_the_secrets_of_its_own_tasks() {
     let project = load(

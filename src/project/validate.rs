@@ -30,7 +30,7 @@ const MOST_FILLINGS: usize = 4_000_000;
 /// Another thread is worth its start from so many fillings on.
 const SHARE: usize = 500;
 
-/// What a step wants of one thing on some of its hosts.
+/// State that a step wants for one object on some of its hosts.
 struct Claim {
     step: usize,
     hosts: Vec<usize>,
@@ -39,7 +39,7 @@ struct Claim {
     sure: bool,
 }
 
-/// What steps manage.
+/// Claims of steps by the objects that they manage.
 type Claims = BTreeMap<Object, Vec<Claim>>;
 
 impl Project {
@@ -148,7 +148,7 @@ impl Project {
         }
     }
 
-    /// What is wrong with a step on any of its hosts, and what it wants on them.
+    /// Returns the mistakes of a step on any of its hosts, and its claims on them.
     fn validate_step(
         &self,
         step: &Step,
@@ -214,7 +214,7 @@ impl Project {
         (diagnostics, claims)
     }
 
-    /// What a step reads of the answers that earlier tasks register on a host.
+    /// Returns the registered answers that a step reads and that earlier tasks register on a host.
     fn registered_before<'a>(&self, step: &'a Step, index: usize) -> Vec<&'a str> {
         let own = self.steps.get(step.index).filter(|own| own.id == step.id);
         // A handler runs after all tasks.
@@ -288,7 +288,7 @@ impl Project {
     }
 }
 
-/// What each of the steps comes to, in their order.
+/// Runs `work` for each of the steps on all cores; the results are in the order of the steps.
 fn on_all_cores<T: Send>(steps: &[&Step], work: impl Fn(&Step) -> T + Sync) -> Vec<T> {
     let fillings: usize = steps.iter().map(|step| step.hosts.len()).sum();
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
@@ -333,7 +333,7 @@ fn explained(diagnostic: Diagnostic, step: &Step, host: &Host, specimen: Option<
     }
 }
 
-/// What a step reads of a host, as a text that is equal for hosts that share its result.
+/// Returns the values that a step reads of a host, as a text that is equal for hosts that share its result.
 fn signature(step: &Step, host: &Host) -> String {
     let reads = &step.program.reads;
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! What every evaluation in a run shares, and where variables get their values.
+//! Data that every evaluation in a run shares, and the values of variables.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,7 +22,7 @@ use crate::template::shape::{PathError, path_text};
 use crate::template::text::Values;
 use crate::template::{MOST_TEXT, PathUse, Segment, Shape, Text, Unresolved};
 
-/// How deep variables may refer to each other.
+/// Maximum depth of variables that refer to each other.
 const MAX_DEPTH: u32 = 16;
 
 /// Parsed texts by their source.
@@ -43,7 +43,7 @@ impl Texts {
     }
 }
 
-/// What does not change during a run.
+/// Data that does not change during a run.
 #[derive(Debug, Default)]
 pub(super) struct World {
     pub(super) texts: Texts,
@@ -70,7 +70,7 @@ pub(super) struct World {
 }
 
 impl World {
-    /// What is wrong with a parameter's value, as far as it is known before any template is filled in.
+    /// Reports a mistake in a parameter's value, as far as it is known before any template is filled in.
     pub(super) fn wrong_value(&self, name: &str, param: &Param, node: &Node) -> Option<Diagnostic> {
         if node.as_str().is_some_and(is_template) {
             return None;
@@ -123,7 +123,7 @@ impl World {
     }
 }
 
-/// What was learned of all hosts, for templates that read other hosts' facts.
+/// Facts of all hosts, for templates that read other hosts' facts.
 #[derive(Debug, Default)]
 pub struct Fleet {
     pub(super) facts: BTreeMap<usize, Json>,
@@ -137,7 +137,7 @@ impl Fleet {
     }
 }
 
-/// What is known of a registered answer on a host.
+/// State of a registered answer on a host.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Registered {
     /// Its value.
@@ -151,7 +151,7 @@ pub enum Registered {
 /// Registered answers by name; a name that is not in it is registered by no earlier task of the host.
 pub type Registers = BTreeMap<String, Registered>;
 
-/// What is known when a step is filled in.
+/// Answers that are known when a step is filled in.
 #[derive(Debug, Clone, Copy)]
 pub struct Inputs<'a> {
     /// `facts` of this host: an object of the base facts that were answered. A base fact that is
@@ -175,13 +175,13 @@ impl Inputs<'_> {
 pub(super) struct Scope {
     /// The playbook whose parameters are seen; `None` in the inventory.
     pub(super) playbook: Option<Arc<Playbook>>,
-    /// What its user gave it.
+    /// Values that the user of the playbook gave it.
     pub(super) with: Arc<BTreeMap<String, Json>>,
-    /// Where the values of `with` are evaluated.
+    /// Scope in which the values of `with` are evaluated.
     pub(super) outer: Option<Arc<Scope>>,
     /// `vars` of the task.
     pub(super) vars: BTreeMap<String, Json>,
-    /// What `item` is, where this is a task's scope in a loop.
+    /// Shape of `item`, where this is a task's scope in a loop.
     pub(super) item: Option<Shape>,
 }
 
@@ -213,7 +213,7 @@ fn waiting(name: impl Into<String>) -> Missing {
     Missing::Waiting(BTreeSet::from([name.into()]))
 }
 
-/// What is waited for where a host was never reached.
+/// Returns the name of the answer that is waited for where a host was never reached.
 pub(crate) fn facts_of(host: &str) -> String {
     format!("facts of {host}")
 }
@@ -367,8 +367,8 @@ impl<'a> Env<'a> {
         below(&format!("hosts.{name}"), self.view_of(host), rest)
     }
 
-    /// What a text waits for that could not be filled in: facts of hosts that were never reached,
-    /// offline ones aside.
+    /// Returns the answers for which a text waits that could not be filled in: facts of hosts that were never
+    /// reached, offline ones aside.
     pub(super) fn unreached(&self, text: &Text) -> BTreeSet<String> {
         let facts = Segment::Key("facts".to_owned());
         let reads =
@@ -435,7 +435,7 @@ impl<'a> Env<'a> {
     }
 }
 
-/// What is below a value that nobody else has.
+/// Returns the value at a path below an owned value.
 fn below(root: &str, value: Json, path: &[Segment]) -> Result<Cow<'static, Json>, Missing> {
     if path.is_empty() {
         return Ok(Cow::Owned(value));

@@ -8,7 +8,7 @@ use clap_mangen::roff::{Roff, bold, roman};
 
 use crate::exit;
 
-/// What is typed, and what for, by command.
+/// Examples of each command: the words to type, and their purpose.
 const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     (
         "provision",
@@ -187,7 +187,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     ),
 ];
 
-/// What is kept where.
+/// Files and directories that the program uses.
 const FILES: &[(&str, &str)] = &[
     (
         "$XDG_STATE_HOME/provision/CLUSTER/RUN/",
@@ -212,7 +212,7 @@ const FILES: &[(&str, &str)] = &[
     ),
 ];
 
-/// What the environment decides.
+/// Variables of the environment, and their effects.
 const ENVIRONMENT: &[(&str, &str)] = &[
     (
         "HOME",

@@ -392,7 +392,7 @@ pub(super) fn key_lines(schema: &Json, name: &str) -> String {
     text
 }
 
-/// What `--help` says of every command.
+/// Writes the page of commands: the `--help` of each.
 fn cli(command: clap::Command) -> String {
     let mut text = format!("{GENERATED}# Commands\n\nWhat `provision COMMAND --help` says.\n");
     let mut root = command.term_width(100);

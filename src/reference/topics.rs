@@ -1,4 +1,4 @@
-//! What `explain` tells beside resources, checks, facts and exit codes.
+//! Topics of `explain` beside resources, checks, facts and exit codes.
 
 use std::sync::LazyLock;
 
@@ -114,7 +114,7 @@ pub fn outcomes() -> String {
     text
 }
 
-/// What one of these words means.
+/// Explains one of these words.
 pub fn outcome(word: &str) -> Option<String> {
     let word = word.replace(['_', '-'], " ");
     let rows = OUTCOMES.iter().flat_map(|(heading, rows)| rows.iter().map(move |row| (heading, row)));
@@ -150,7 +150,7 @@ pub(super) fn first_sentence(doc: &str) -> String {
     words.get(..=end).unwrap_or(&words).join(" ")
 }
 
-/// How hosts are named: in an inventory, and where some of them are picked.
+/// Writes the page on naming hosts: in an inventory, and where some of them are picked.
 pub fn host_expressions() -> String {
     let recorded: Vec<String> = RECORDED.iter().map(|name| format!("`@{name}`")).collect();
     format!(
@@ -180,7 +180,7 @@ pub fn host_expressions() -> String {
     )
 }
 
-/// What conditions are made of.
+/// Writes the page on conditions.
 pub fn conditions() -> String {
     let operators: Vec<String> = expression::Op::ALL.iter().map(|op| format!("`{}`", op.as_str())).collect();
     format!(
@@ -202,7 +202,7 @@ pub fn conditions() -> String {
     )
 }
 
-/// What templates are made of.
+/// Writes the page on templates.
 pub fn templates() -> String {
     let mut page = String::from(
         "# Templates\n\n\
@@ -253,7 +253,7 @@ pub fn from_ansible() -> String {
     page
 }
 
-/// What is written here for one word of Ansible.
+/// Explains the replacement for one word of Ansible.
 pub fn foreign_word(word: &str) -> Option<String> {
     let found: Vec<String> = Place::ALL
         .iter()
@@ -279,7 +279,7 @@ pub fn keys_index() -> String {
     page
 }
 
-/// What is known of a key such as `rollout` or `ssh.jump`, wherever it stands.
+/// Explains a key such as `rollout` or `ssh.jump`, wherever it stands.
 pub fn key(path: &str) -> Option<String> {
     let parts: Vec<&str> = path.split('.').collect();
     let mut pages: Vec<(String, String)> = Vec::new();

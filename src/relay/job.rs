@@ -1,4 +1,4 @@
-//! What the host with Slurm is asked: to start the job, how it stands, to end it.
+//! Requests to the host with Slurm: to start the job, to report its state, to end it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::scheduler::slurm::Known;
 use crate::secrets::Secrets;
 use crate::transport::{CONNECT, Frame, Part, Remote, Script, Transport, TransportError};
 
-/// How long an answer of the host may take.
+/// Time limit of an answer of the host.
 const ANSWER: Duration = Duration::from_secs(30);
 /// Bytes of output that are taken at once.
 const PIECE: usize = 2 << 20;
@@ -23,10 +23,10 @@ const MOST: u64 = NODE + (1 << 20);
 /// The name of the secret that holds all others on their way.
 const ALL: &str = "all secrets of the run";
 
-/// Why a host is none that Slurm could reach.
+/// Reason why Slurm cannot reach a host.
 pub(super) const NO_NODE: &str = "Slurm has no node of this name";
 
-/// What is carried.
+/// A job that carries a run.
 #[derive(Debug)]
 pub struct Job {
     /// The host that has Slurm's commands.
@@ -55,8 +55,9 @@ impl Job {
     }
 }
 
-/// Which hosts Slurm can start something on now, and why it cannot on the others. `alone`: whether nothing else may
-/// run there, as on nodes with GPUs in any case: beside other jobs Slurm shows none of them.
+/// Parts the hosts into those that Slurm can start a job on now, and the others with the reasons. `alone`:
+/// whether nothing else may run there, as on nodes with GPUs in any case: beside other jobs Slurm shows none
+/// of them.
 pub fn sort<'a>(
     hosts: impl IntoIterator<Item = &'a str>,
     known: &BTreeMap<String, Known>,
@@ -90,10 +91,10 @@ pub fn sort<'a>(
     (nodes, refused)
 }
 
-/// What all nodes of one job have in common.
+/// Properties that all nodes of one job have in common.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Alike {
-    /// How many GPUs each has.
+    /// Number of GPUs of each.
     pub gpus: u64,
     /// The partition that the job has to name; `None` for the default one.
     pub partition: Option<String>,
@@ -102,20 +103,20 @@ pub(super) struct Alike {
 }
 
 impl Alike {
-    /// What a node has, and the secrets that it needs.
+    /// Returns the properties of a node, with the secrets that it needs.
     pub(super) fn of(known: &Known, secrets: BTreeSet<String>) -> Self {
         Self { gpus: known.node.gpus(), partition: known.partition().map(str::to_owned), secrets }
     }
 }
 
-/// How the job stands.
+/// State of the job.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Standing {
     /// Its status, where it has ended.
     pub ended: Option<i32>,
     /// Its number, where Slurm has given it nodes.
     pub number: Option<String>,
-    /// What Slurm said last.
+    /// Last messages of Slurm.
     pub said: Vec<String>,
 }
 
@@ -179,7 +180,7 @@ impl Place {
         self.send(Frame { parts: vec![part], secrets, ..Frame::default() }).await.map(drop)
     }
 
-    /// How the job stands, and more of its output.
+    /// Asks for the state of the job, and for more of its output.
     pub(super) async fn poll(&mut self) -> Result<(Standing, Vec<u8>), TransportError> {
         let script = Script::new(crate::shell!("relay/poll.sh"))
             .named("DIRECTORY", self.directory.as_str())

@@ -54,20 +54,20 @@ impl<W: Write> Lines<W> {
     }
 }
 
-/// What was read. A node is told by its place.
+/// A parsed line. A node is named by its place.
 #[derive(Debug)]
 pub enum Line {
     /// An event of a node.
     Event(usize, Box<Event>),
     /// Nothing more is taken of a node: why.
     Broken(usize, String),
-    /// What the program on a node said besides.
+    /// Other output of the program on a node.
     Node(usize, String),
     /// Something else.
     Said(String),
 }
 
-/// What there is of a node.
+/// State of a node's output.
 #[derive(Debug, Default)]
 struct Stream {
     /// Its event that has begun.
@@ -83,7 +83,7 @@ struct Stream {
 /// Puts events of all nodes together again.
 #[derive(Debug)]
 pub struct Assembly {
-    /// What has not ended with a line yet.
+    /// The beginning of a line that has not ended yet.
     line: Vec<u8>,
     nodes: Vec<Stream>,
     /// Bytes of events that have begun.
@@ -218,7 +218,7 @@ mod tests {
         out
     }
 
-    /// What srun makes of it: pieces of at most 1024 bytes, each a line.
+    /// Splits bytes as srun does: into pieces of at most 1024 bytes, each a line with the label of the task.
     fn labelled_lines(task: &str, bytes: &[u8]) -> Vec<Vec<u8>> {
         let lines = bytes.split_inclusive(|byte| *byte == b'\n').flat_map(|line| line.chunks(1024));
         let end = |piece: &[u8]| if piece.ends_with(b"\n") { &b""[..] } else { b"\n" };
@@ -305,7 +305,7 @@ mod tests {
         }
     }
 
-    /// What a lying node makes the controller hold.
+    /// Checks the limits on the memory that a lying node makes the controller hold.
     #[test]
     fn what_nodes_say_is_bounded() {
         let piece = [b"0: ", "x".repeat(1000).as_bytes(), b"\n"].concat();

@@ -1,4 +1,5 @@
-//! What is believed of a node. It speaks for itself alone, once, and in numbers that are possible.
+//! Events of nodes, as far as they are believed. A node speaks for itself alone, once, and in numbers that
+//! are possible.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,14 +9,14 @@ use crate::events::{CheckCounts, EventKind, HostStatus, RunStats, TaskCounts};
 use crate::exit;
 use crate::transport::ConnectKind;
 
-/// How many tasks, checks or questions a host can have.
+/// Maximum number of tasks, checks or questions of a host.
 const MOST: u64 = 100_000;
 /// Seconds that anything can take: a year.
 const LONGEST: f64 = 31_536_000.0;
 /// Warnings of one node that are shown.
 const WARNINGS: u64 = 1000;
 
-/// How a node ended, as it tells it before its run has ended.
+/// Final status that a node reports before its run has ended.
 #[derive(Debug)]
 struct Told {
     status: HostStatus,
@@ -23,7 +24,7 @@ struct Told {
     seconds: f64,
 }
 
-/// What one node said that has not ended.
+/// Reports of one node that has not ended.
 #[derive(Debug, Default)]
 struct Own {
     told: Option<Told>,
@@ -33,14 +34,14 @@ struct Own {
     warnings: u64,
 }
 
-/// What is known of the nodes.
+/// State of the nodes.
 #[derive(Debug, Default)]
 pub(super) struct Nodes {
-    /// Those that have not ended.
+    /// Nodes that have not ended.
     pub(super) open: BTreeSet<String>,
-    /// Those that have said something.
+    /// Nodes that have said something.
     pub(super) spoke: BTreeSet<String>,
-    /// What their programs said last.
+    /// Last output of their programs, by node.
     pub(super) said: BTreeMap<String, String>,
     own: BTreeMap<String, Own>,
     pub(super) stats: RunStats,
@@ -170,7 +171,7 @@ impl Nodes {
         Ok(())
     }
 
-    /// Those of these hosts that have not ended do so now.
+    /// Ends all of these hosts that have not ended.
     pub(super) fn leave(&mut self, context: &Context, hosts: &[String], reason: &str) {
         for host in hosts.iter().filter(|host| self.open.contains(*host)).cloned().collect::<Vec<_>>() {
             let reason = self.said.get(&host).map_or(reason, String::as_str).to_owned();

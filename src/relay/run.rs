@@ -15,21 +15,21 @@ use crate::exit;
 use crate::through::ask_slurm;
 use crate::transport::TransportError;
 
-/// How often the job is looked at.
+/// Pause between two looks at the job.
 const PAUSE: Duration = Duration::from_millis(500);
-/// How long Slurm may take to clear away a job that has ended.
+/// Time limit for Slurm to clear away a job that has ended.
 const CLEARED: Duration = Duration::from_secs(30);
-/// How often Slurm is asked about the nodes that have not ended.
+/// Pause between two questions to Slurm about the nodes that have not ended.
 const LOOK: Duration = Duration::from_secs(30);
-/// How often in a row it must say that a node is lost.
+/// Number of answers in a row that must report a node as lost.
 const LOST: u32 = 2;
-/// How long a job may go on that no node is in any more.
+/// Time that a job may go on after its last node has ended.
 const LINGERS: Duration = Duration::from_secs(10);
-/// How often a lost login is tried anew.
+/// Number of times that a lost login is tried anew.
 const LOGINS: u32 = 10;
-/// How long nodes may all be silent beyond what their longest task may take.
+/// Time that all nodes may be silent beyond the limit of their longest task.
 const QUIET: Duration = Duration::from_hours(1);
-/// How long a node may be silent at the beginning, once another one speaks: its slurmd hangs.
+/// Time that a node may be silent at the beginning, once another one speaks: its slurmd hangs.
 const SILENT: Duration = Duration::from_mins(1);
 
 /// Has Slurm carry a run to the selected hosts. Its second result are exit codes that the sums do not give.
@@ -107,7 +107,7 @@ async fn carry(
     Ok(reason)
 }
 
-/// Those of these hosts that Slurm can start something on now; the others end. A job that has just ended is waited for.
+/// Returns the hosts that Slurm can start a job on now; the others end. Waits for a job that has just ended.
 async fn reachable(
     context: &Context,
     job: &Job,
@@ -213,7 +213,7 @@ async fn follow(
     }
 }
 
-/// How long a task may take with all its tries.
+/// Returns the longest time that a task may take with all its tries.
 fn longest(context: &Context) -> Duration {
     let steps = context.project.steps.iter().chain(&context.project.handlers);
     let all =
@@ -241,7 +241,7 @@ async fn look(
     }
 }
 
-/// What Slurm said last, and what of that is an error.
+/// Describes the end of the job by the last error that Slurm printed, or else by its last line.
 fn told(standing: &Standing) -> String {
     let status = standing.ended.unwrap_or_default();
     let wrong = standing.said.iter().rfind(|line| line.contains("error:"));

@@ -10,8 +10,8 @@ use crate::events::{HostStatus, Record};
 use crate::hostlist;
 use crate::transport::quote;
 
-/// What ssh says with the host in it, and the same of several. The words are those of OpenSSH's
-/// sshconnect.c, misc.c, packet.c and clientloop.c.
+/// Messages of ssh that have the host in them, and the same for several hosts. The words are those of
+/// OpenSSH's sshconnect.c, misc.c, packet.c and clientloop.c.
 static NAMED: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
     [
         (r"connect to host \S+ port", "connect to port"),
@@ -35,7 +35,7 @@ pub(super) fn of_all(reason: &str) -> String {
     NAMED.iter().fold(reason.to_owned(), |text, (pattern, to)| pattern.replace_all(&text, *to).into_owned())
 }
 
-/// Why a host was not reached, or not taken to its end.
+/// Returns the reason why a host was not reached, or not taken to its end.
 pub(super) fn reason(status: &HostStatus) -> Option<&str> {
     match status {
         HostStatus::Ok | HostStatus::Failed => None,
@@ -60,13 +60,13 @@ struct Lost {
 pub(crate) struct Group {
     /// The hosts, folded.
     pub(crate) hosts: String,
-    /// How many they are.
+    /// Number of hosts.
     pub(crate) count: usize,
     /// [`HostStatus::word`].
     pub(crate) word: &'static str,
-    /// Why.
+    /// Reason for the loss.
     pub(crate) reason: String,
-    /// What to do.
+    /// Advice for the user.
     pub(crate) hint: Option<String>,
 }
 
@@ -75,7 +75,7 @@ pub(crate) struct Group {
 pub(crate) struct Away(IndexMap<String, Lost>);
 
 impl Away {
-    /// Those of a whole run.
+    /// Collects the lost hosts of a whole run.
     pub(super) fn of(record: &Record) -> Self {
         let mut away = Self::default();
         for (name, host) in &record.hosts {
@@ -112,7 +112,7 @@ impl Away {
         Some((of_all(reason), hint.map(std::borrow::Cow::into_owned)))
     }
 
-    /// How many were reached at first and then lost.
+    /// Counts the hosts that were reached at first and then lost.
     pub(super) fn quarantined(&self) -> u64 {
         self.0.values().filter(|lost| lost.word == "quarantined").count() as u64
     }

@@ -1,4 +1,4 @@
-//! What `verify` found, on stdout: one line per finding with its hosts folded, then the hint.
+//! Findings of `verify` on stdout: one line per finding with its hosts folded, then the hint.
 
 use indexmap::IndexMap;
 
@@ -76,7 +76,8 @@ fn lines(text: &mut String, finding: &Finding<'_>, width: Option<usize>) {
     }
 }
 
-/// What passed, and what was seen: a line for each check, or for each of a few texts of it.
+/// Prints the checks that passed, with their messages: a line for each check, or for each of a few texts of
+/// it.
 fn passed(text: &mut String, record: &Record, width: Option<usize>) {
     let mut each: IndexMap<&str, IndexMap<&str, Vec<&str>>> = IndexMap::new();
     for (name, host) in &record.hosts {
@@ -97,7 +98,7 @@ fn passed(text: &mut String, record: &Record, width: Option<usize>) {
     }
 }
 
-/// Why checks were skipped: a reason, and the checks and hosts that it holds for.
+/// Prints the reasons for skipped checks: each with the checks and hosts that it holds for.
 fn skipped(text: &mut String, record: &Record, width: Option<usize>) {
     let mut each: IndexMap<(&str, &str), Vec<&str>> = IndexMap::new();
     for (name, host) in &record.hosts {

@@ -1,4 +1,4 @@
-//! What `verify` found over all hosts: equal findings are one, with their hosts.
+//! Findings of `verify` over all hosts: equal findings are one, with their hosts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,11 +9,11 @@ use crate::events::{CheckResult, CheckStatus, Record};
 /// One finding, however many hosts have it.
 #[derive(Debug, Clone)]
 pub struct Finding<'a> {
-    /// How the checks ended.
+    /// Status of the checks.
     pub status: CheckStatus,
     /// The check; several when they are unknown for one reason.
     pub checks: Vec<&'a str>,
-    /// What to do.
+    /// Advice about the finding.
     pub hint: Option<&'a str>,
     /// The check that tells the cause.
     pub because: Option<&'a str>,
@@ -24,9 +24,9 @@ pub struct Finding<'a> {
 /// The hosts that say the same.
 #[derive(Debug, Clone)]
 pub struct Variant<'a> {
-    /// What they say.
+    /// Their message.
     pub message: &'a str,
-    /// Who they are, in the order of the inventory.
+    /// The hosts, in the order of the inventory.
     pub hosts: Vec<&'a str>,
     /// The result of the first of them.
     pub example: &'a CheckResult,

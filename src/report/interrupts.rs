@@ -1,4 +1,4 @@
-//! What is planned that interrupts something: shown with the question that comes before the first of it.
+//! Planned changes that interrupt something: shown with the question that comes before the first of them.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ const MOST: usize = 8;
 /// One change, as all hosts have it that plan the same.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Change {
-    /// What it interrupts.
+    /// Classes that it interrupts.
     classes: String,
     task: String,
     text: String,

@@ -1,4 +1,4 @@
-//! What one line of a run is made of.
+//! One line of a run, with its parts.
 
 use super::style::{BAD, CALM, CHANGE, DIM, GOOD, VERB, paint};
 
@@ -15,7 +15,7 @@ pub(super) struct Line {
     pub(super) more: Vec<String>,
 }
 
-/// How lines of a command's output begin.
+/// Beginning of a line of a command's output.
 pub(super) const OUTPUT: &str = "| ";
 
 impl PartialEq for Line {
@@ -33,7 +33,7 @@ impl std::hash::Hash for Line {
 }
 
 impl Line {
-    /// What must be the same of several hosts.
+    /// Returns the parts that must be the same for several hosts.
     fn said(&self) -> (&str, Tone, [&str; 3], Vec<&str>) {
         let failed = self.tone == Tone::Bad;
         let more = self.more.iter().map(String::as_str).filter(|line| !(failed && line.starts_with(OUTPUT)));
@@ -54,7 +54,7 @@ impl Line {
     }
 }
 
-/// What kind of news it is.
+/// Kind of news in a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Tone {
     Good,

@@ -1,5 +1,5 @@
-//! What the program says of itself, one line for each event and for each span that ended: on stderr
-//! as `-v` and `RUST_LOG` ask, and in the log of the run. No line holds a secret.
+//! The program's own log, one line for each event and for each span that ended: on stderr as `-v` and
+//! `RUST_LOG` ask, and in the log of the run. No line holds a secret.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -18,10 +18,10 @@ use crate::journal::RunLog;
 use crate::put;
 use crate::secrets::Secrets;
 
-/// What a run's log holds.
+/// Filter of the events in a run's log.
 const KEPT: &str = "provision=debug,openssh=debug";
 
-/// What lines need that is known only while the program runs.
+/// State that lines need and that is known only while the program runs.
 struct State {
     secrets: Option<Secrets>,
     log: Option<RunLog>,
@@ -85,7 +85,7 @@ struct Lines {
     to: fn(&str),
 }
 
-/// What is kept with an open span.
+/// Data that is kept with an open span.
 struct Open {
     since: Instant,
     fields: Fields,

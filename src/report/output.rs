@@ -44,7 +44,7 @@ pub fn stdout_width() -> Option<usize> {
     console::Term::stdout().size_checked().map(|(_, columns)| usize::from(columns)).filter(|width| *width > 0)
 }
 
-/// What is drawn at the bottom of the terminal now.
+/// Bars that are drawn at the bottom of the terminal now.
 static BARS: Mutex<Option<MultiProgress>> = Mutex::new(None);
 
 /// Has lines stand above these bars from now on, or above none.

@@ -60,8 +60,8 @@ pub fn text(record: &Record, width: Option<usize>) -> String {
     text
 }
 
-/// Who is changed when and how long it took last time, where an apply drains hosts or looks at them before it goes on;
-/// else empty.
+/// Describes the hosts that change at each point of the schedule, and the time that it took last; empty
+/// unless an apply drains hosts or looks at them before it goes on.
 pub fn schedule(record: &Record, project: &Project, last: &Outages) -> String {
     let mut text = String::new();
     if !project.is_live() {
@@ -100,7 +100,8 @@ pub fn schedule(record: &Record, project: &Project, last: &Outages) -> String {
     text
 }
 
-/// How long these hosts were out of service when the same was interrupted last, as far as that is known.
+/// Describes the time that these hosts were out of service when the same was interrupted last, as far as that
+/// is known.
 fn last_time(hosts: usize, outages: &[&LastOutage]) -> String {
     let longest = |of: fn(&LastOutage) -> f64| outages.iter().map(|last| of(last)).max_by(f64::total_cmp);
     let (Some(changed), Some(waited)) = (longest(|last| last.changed), longest(|last| last.waited)) else {
@@ -116,7 +117,7 @@ fn last_time(hosts: usize, outages: &[&LastOutage]) -> String {
     format!(" (last time {most}{}{who}{jobs})", seconds(changed))
 }
 
-/// What stands below a plan: how much it is, and which hosts have none or not all of it.
+/// Writes the lines below a plan: how much it is, and which hosts have none or not all of it.
 pub fn sum(record: &Record, width: Option<usize>) -> String {
     let stats = record.stats.clone().unwrap_or_default();
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! How far a run is: what the bar and the rows of running hosts say. Pure.
+//! Progress of a run: the texts of the bar and of the rows of running hosts. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use super::style::{cut, safe, seconds, width_of};
 use crate::events::HostStatus;
 use crate::words::count;
 
-/// What is counted while a run goes on.
+/// Counts of a run while it goes on.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     /// Hosts of the run.
@@ -17,7 +17,7 @@ pub(super) struct Progress {
     finished: usize,
     /// Of these, those that have a plan.
     ended: BTreeSet<String>,
-    /// What goes on.
+    /// Work that goes on now, by host.
     running: BTreeMap<String, Doing>,
     /// By host: tasks that its plan changes, and those of them that ended.
     work: BTreeMap<String, (u64, u64)>,
@@ -31,7 +31,7 @@ pub(super) struct Progress {
     unplanned: usize,
 }
 
-/// What a host does.
+/// Work that goes on at a host.
 #[derive(Debug)]
 struct Doing {
     what: String,
@@ -69,7 +69,7 @@ impl Progress {
         self.running.insert(host.to_owned(), doing);
     }
 
-    /// What goes on at a host printed this last.
+    /// Takes the last line that the work at a host printed.
     pub(super) fn says(&mut self, host: &str, line: &str) {
         if let Some(doing) = self.running.get_mut(host) {
             line.clone_into(&mut doing.said);
@@ -143,8 +143,8 @@ impl Progress {
         rows
     }
 
-    /// How much is done, of how much, and that in words. Each host is the same share of it, whether it was
-    /// started or not: what it has to do is known only then.
+    /// Returns how much is done, of how much, and that in words. Each host is the same share of it, whether
+    /// it was started or not: its number of tasks is known only then.
     pub(super) fn bar(&self, room: usize) -> (u64, u64, String) {
         let hosts = self.hosts as u64;
         let share = |(all, done): &(u64, u64)| if *all == 0 { 0 } else { SHARE.min(SHARE * done / all) };

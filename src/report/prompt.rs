@@ -12,7 +12,7 @@ use tokio::sync::{Mutex, oneshot};
 use super::output;
 use super::terminal::Terminal;
 
-/// What a terminal sends for Ctrl-C.
+/// Byte that a terminal sends for Ctrl-C.
 const CTRL_C: u8 = 3;
 
 /// Asks something that is answered with yes or no; all but yes is no.
@@ -63,7 +63,7 @@ pub async fn confirm_during(
     answer.is_some_and(|answer| is_yes(&answer))
 }
 
-/// What was typed before a question was seen is no answer to it.
+/// Drops the keys that were typed before a question was seen: they are no answer to it.
 fn forget_typed() {
     // Without a terminal there is nobody who sees it, and nothing to forget.
     let _flushed = tcflush(io::stdin(), QueueSelector::IFlush);
@@ -94,7 +94,7 @@ pub fn password(question: &str) -> io::Result<String> {
     Ok(line.trim_end_matches(['\n', '\r']).to_owned())
 }
 
-/// Who types sees the question, though stderr goes elsewhere.
+/// Shows a question to the person at the keyboard, though stderr goes elsewhere.
 fn on_the_terminal(text: &str) {
     let open = || OpenOptions::new().write(true).open("/dev/tty").ok();
     let terminal = if io::stderr().is_terminal() { None } else { open() };
@@ -130,7 +130,7 @@ impl Drop for Quiet {
     }
 }
 
-/// What is typed up to the end of the line or Ctrl-C.
+/// Reads the bytes up to the end of the line or Ctrl-C.
 fn line_or_ctrl_c() -> io::Result<Vec<u8>> {
     let mut input = io::stdin().lock();
     let mut line = Vec::new();

@@ -1,5 +1,5 @@
-//! What failed, once more at the end: by then it may have left the screen, and hosts that failed for one
-//! reason may have been told apart, because they did so at different times.
+//! Failures once more at the end: by then they may have left the screen, and hosts that failed for one reason
+//! may have been told apart, because they did so at different times.
 
 use indexmap::IndexMap;
 
@@ -14,12 +14,12 @@ const MOST_FAILED: usize = 6;
 /// Rows of hosts that are away at most; the others are one more row.
 const MOST_AWAY: usize = 4;
 
-/// Who failed where and why.
+/// Failures by host, task and reason.
 #[derive(Debug, Default)]
 pub(super) struct Recap {
     /// Hosts by task and reason.
     failed: IndexMap<(String, String), Vec<String>>,
-    /// How many lines were shown before the first bad news.
+    /// Number of lines that were shown before the first bad news.
     first: Option<usize>,
 }
 

@@ -1,5 +1,5 @@
-//! How a row of a run is laid out: verb, hosts, task and text in columns, and what does not fit
-//! below its task. Pure, apart from colour.
+//! Layout of a row of a run: verb, hosts, task and text in columns, and text that does not fit below its
+//! task. Pure, apart from colour.
 //!
 //! ```text
 //!    Changed  gpu[0-2],login0  group of the cluster        + group cluster
@@ -12,15 +12,15 @@ use super::style::{VERB, cut, safe, safe_line, width_of};
 
 /// Columns before the host list.
 const INDENT: usize = VERB + 2;
-/// How wide the host column becomes at most.
+/// Maximum width of the host column.
 pub(super) const MOST_HOSTS: usize = 24;
-/// How wide the task column becomes at most.
+/// Maximum width of the task column.
 const MOST_TASK: usize = 44;
 /// The least room for a text of several lines beside its task; with less it stands below.
 const LEAST_BESIDE: usize = 56;
 /// Pieces of a list (`+ a, + b`) that are shown at most.
 const MOST_PIECES: usize = 8;
-/// How a hint begins.
+/// Beginning of a hint.
 pub const HINT: &str = "hint: ";
 /// Lines of a text that are shown at most.
 const MOST_LINES: usize = 8;
@@ -181,13 +181,13 @@ fn shorten(lines: &mut Vec<String>) {
     }
 }
 
-/// Where a word that is too long for a line may be broken; it takes no column.
+/// Marks the places in which a word that is too long for a line may be broken; it takes no column.
 const BREAK: &str = "\u{200b}";
 /// Stands for a space that breaks no line.
 const GLUE: &str = "\u{a0}";
 /// The same in a command, which runs on over the edge of the terminal.
 const KEPT: &str = "\u{2007}";
-/// How commands in hints begin.
+/// Beginnings of commands in hints.
 const COMMANDS: [&str; 5] = ["provision ", "ssh ", "ssh-keygen ", "ssh-copy-id ", "echo "];
 
 /// A line for a terminal this wide: what does not fit stands below it, so many columns in. A list of hosts that no
@@ -207,7 +207,7 @@ pub fn hanging(line: &str, indent: usize, width: Option<usize>) -> String {
     whole(&textwrap::fill(&text, options))
 }
 
-/// How lines are filled: each takes what it has room for.
+/// Returns the options for filling lines: each takes the words that it has room for.
 fn options<'a>(width: usize) -> textwrap::Options<'a> {
     textwrap::Options::new(width)
         .word_separator(textwrap::WordSeparator::Custom(words_and_pieces))
@@ -252,7 +252,7 @@ fn broken(text: &str, room: usize) -> String {
     broken
 }
 
-/// What a line may be broken between; all spaces behind a word are its own.
+/// Splits a line into the pieces between which it may be broken; all spaces behind a word are its own.
 fn words_and_pieces(line: &str) -> Box<dyn Iterator<Item = textwrap::core::Word<'_>> + '_> {
     let mut rest = line;
     Box::new(std::iter::from_fn(move || {
@@ -274,7 +274,7 @@ fn first_pieces(text: &str) -> String {
     format!("{shown}, and {} more", pieces.len() - MOST_PIECES)
 }
 
-/// How many hosts a folded list names, as far as it can be told.
+/// Counts the hosts that a folded list names, as far as it can be told.
 fn count_hosts(folded: &str) -> usize {
     crate::hostlist::expand(folded).map_or(0, |hosts| hosts.len())
 }
@@ -358,7 +358,7 @@ mod tests {
         assert!(lines.lines().all(|line| width_of(line) <= 40), "{lines}");
     }
 
-    /// What a tool said is read to its end; a diff keeps its lines.
+    /// Checks that the output of a tool is shown to its end, and that a diff keeps its lines.
     #[test]
     fn output_is_read_to_its_end() {
         let columns = Columns::new(Some(40));

@@ -1,4 +1,4 @@
-//! What differs behind a launcher, as a table: equal rows of several hosts are one.
+//! Differences behind a launcher, as a table: equal rows of several hosts are one.
 
 use indexmap::IndexMap;
 

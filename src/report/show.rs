@@ -11,7 +11,7 @@ use crate::events::{CheckResult, CheckStatus, HostRecord, HostStatus, Outcome, R
 use crate::words::count;
 use crate::{exit, put};
 
-/// How lines of a command's output begin.
+/// Beginning of a line of a command's output.
 const OUTPUT: &str = "      | ";
 
 /// The run as text for a terminal this wide; `outputs` adds what the commands printed.
@@ -91,12 +91,13 @@ fn has_findings(host: &HostRecord) -> bool {
     host.plan.iter().any(|task| task.is_to_do()) || host.checks.iter().any(open)
 }
 
-/// What is the same of several hosts. What a failed command printed may differ, and is shown of the first.
+/// Parts of a report that several hosts share. The output of a failed command may differ, and is shown of the
+/// first.
 struct Story {
     first: String,
     well: bool,
     status: String,
-    /// Why it was not reached or not taken to its end, but for its address.
+    /// Reason why it was not reached or not taken to its end, but for its address.
     reason: Option<String>,
     unchanged: String,
     tasks: String,

@@ -18,7 +18,7 @@ pub const BAD: Style = AnsiColor::Red.on_default().bold();
 pub const CALM: Style = AnsiColor::Cyan.on_default().bold();
 /// Hints and literals.
 pub const HINT: Style = AnsiColor::Cyan.on_default();
-/// What may be overlooked.
+/// Text that may be overlooked.
 pub const DIM: Style = Style::new().dimmed();
 
 /// Text of a host or a file without anything that a terminal would obey and without characters that

@@ -26,17 +26,17 @@ use crate::put;
 use crate::transport::{ConnectKind, quote};
 use crate::words::count;
 
-/// How long a line waits for other hosts to say the same, in seconds.
+/// Seconds that a line waits for other hosts to say the same.
 const PATIENCE: f64 = 2.5;
 
-/// How long bad news waits for that.
+/// Seconds that bad news waits for that.
 const URGENT: f64 = 0.5;
 
-/// How long a host that was not reached waits for others, while some are still logged in to: somewhat longer
-/// than a login may take.
+/// Seconds that a host which was not reached waits for others, while some are still logged in to: somewhat
+/// longer than a login may take.
 const AWAY: f64 = 20.0;
 
-/// How much is said.
+/// Verbosity of the display.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verbosity {
     /// Failures and the end only.
@@ -47,10 +47,10 @@ pub enum Verbosity {
     Verbose,
 }
 
-/// What the display may use.
+/// Settings and limits of the display.
 #[derive(Debug, Clone, Copy)]
 pub struct TerminalSettings {
-    /// How much is said.
+    /// Verbosity of the display.
     pub verbosity: Verbosity,
     /// Columns of the terminal; `None` does not cut.
     pub width: Option<usize>,
@@ -58,7 +58,7 @@ pub struct TerminalSettings {
     pub progress: bool,
 }
 
-/// Where lines go.
+/// Destination of lines.
 #[derive(Debug)]
 enum Out {
     Stderr,
@@ -83,7 +83,7 @@ pub struct Terminal {
     folder: Folder<Line>,
     progress: Progress,
     connected_at: f64,
-    /// Why hosts are away.
+    /// Reasons why hosts are away.
     reasons: Away,
     recap: Recap,
     /// Lines that were shown.
@@ -99,7 +99,7 @@ pub struct Terminal {
     blocked: u64,
     /// Failures whose output and hint were shown, and of whom.
     told: IndexMap<Line, String>,
-    /// What `--hosts @NAME` calls the hosts that need another run.
+    /// Names behind `--hosts @NAME` that select the hosts for another run.
     again: BTreeSet<&'static str>,
     /// Whether sudo on one of them wants a password that nobody was asked for.
     needs_password: bool,
@@ -163,7 +163,7 @@ impl Terminal {
         self.log = Some(path.to_string());
     }
 
-    /// What was shown, when the display keeps it.
+    /// Returns the lines that were shown, when the display keeps them.
     pub fn kept(&self) -> &str {
         match &self.out {
             Out::Kept(text) => text,
@@ -534,8 +534,8 @@ impl Terminal {
         }
     }
 
-    /// What goes on with hosts that are not done: a lead, a command and its options. The rest of a plan that was
-    /// begun is not that of its file, so such a run goes on with another look.
+    /// Returns the command that continues with hosts that are not done: a lead, the command and its options.
+    /// The rest of a plan that was begun is not that of its file, so such a run goes on with another look.
     fn next(&self) -> (&'static str, String, Vec<String>) {
         let Some(at) = self.options.iter().position(|option| option == "--plan") else {
             return ("continue with: ", self.command.clone(), self.options.clone());

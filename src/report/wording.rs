@@ -1,4 +1,4 @@
-//! What is said of a task and of a whole run, in words and lines.
+//! Words and lines about a task and about a whole run.
 
 use super::rows::HINT;
 use crate::events::{ChangeView, Failure, RunStats};
@@ -22,7 +22,7 @@ pub(super) fn is_summary(command: &str) -> bool {
     ["+ ", "~ ", "- "].iter().any(|sign| command.starts_with(sign))
 }
 
-/// What is said below a failure: more of its message, the command, its last output, the hint.
+/// Returns the lines below a failure: more of its message, the command, its last output, the hint.
 pub(super) fn failure_lines(failure: &Failure) -> Vec<String> {
     let mut lines: Vec<String> = failure.message.lines().skip(1).map(str::to_owned).collect();
     if let Some(command) = &failure.command {
@@ -51,8 +51,8 @@ pub(super) fn task_of(id: &str) -> String {
     id.split_once(".yaml/").or_else(|| id.split_once('/')).map_or(id, |(_, name)| name).to_owned()
 }
 
-/// How the hosts of a run ended, in numbers. `blocked`: hosts on which nothing failed and something is blocked;
-/// `lost`: those of the unreachable ones that were reached at first.
+/// Counts the hosts of a run by their final status. `blocked`: hosts on which nothing failed and something is
+/// blocked; `lost`: the number of unreachable ones that were reached at first.
 pub(super) fn sum_of_hosts(command: &str, stats: &RunStats, blocked: u64, lost: u64) -> String {
     // Who only looks has not said yet whether all is well.
     let looks = matches!(command, "plan" | "verify");
@@ -69,7 +69,7 @@ pub(super) fn sum_of_hosts(command: &str, stats: &RunStats, blocked: u64, lost: 
     numbers("host", first, &others)
 }
 
-/// How the tasks of a run ended, in numbers.
+/// Counts the tasks of a run by their outcome.
 pub(super) fn sum_of_tasks(command: &str, stats: &RunStats) -> String {
     let tasks = &stats.tasks;
     let first = match command {

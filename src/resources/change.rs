@@ -1,4 +1,4 @@
-//! What a plan holds: changes, and why there can be none.
+//! Contents of a plan: changes, or the reason why there can be none.
 
 use camino::Utf8PathBuf;
 
@@ -6,8 +6,8 @@ use crate::facts::Object;
 use crate::transport::Script;
 
 crate::choice! {
-    /// What a change interrupts. From `gpu` on, a change is made only with consent and on a host that
-    /// is idle.
+    /// Interruption that a change causes. From `gpu` on, a change is made only with consent and on a host
+    /// that is idle.
     Disruption {
         /// Nothing.
         None = "none",
@@ -26,15 +26,15 @@ crate::choice! {
     }
 }
 
-/// How a change is shown.
+/// Details of a change, in the form in which they are shown.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Detail {
     /// Old and new text of a file; shown as a unified diff.
     Text {
-        /// What is there; `None` when nothing is, or when it may not be shown.
+        /// The text before the change; `None` when there is nothing, or when it may not be shown.
         before: Option<String>,
-        /// What will be there.
+        /// The text after the change.
         after: Option<String>,
     },
     /// Attributes with old and new value.
@@ -48,9 +48,9 @@ pub enum Detail {
 pub struct Attribute {
     /// Its name: `mode`, `owner`, `version`, `enabled` ...
     pub name: String,
-    /// What is; `None` when the thing is absent.
+    /// Value before the change; `None` when the thing is absent.
     pub before: Option<String>,
-    /// What will be; `None` when it is taken away.
+    /// Value after the change; `None` when it is taken away.
     pub after: Option<String>,
 }
 
@@ -65,7 +65,7 @@ impl Attribute {
 /// One change that a plan holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// What changes.
+    /// Object that changes.
     pub object: Object,
     /// One short line: `+ perftest 4.5`, `+ /etc/x`, `~ /etc/x (mode 0600 -> 0644)`, `- /etc/x`.
     pub summary: String,
@@ -76,7 +76,7 @@ pub struct Change {
     /// A large file of this machine that is streamed to the host first; the path of its copy
     /// there becomes the last parameter of the script, which moves it into place.
     pub upload: Option<Upload>,
-    /// What it interrupts.
+    /// Interruption that it causes.
     pub disruption: Disruption,
 }
 
@@ -91,7 +91,7 @@ pub struct Upload {
     pub sha256: String,
 }
 
-/// Why a resource cannot be planned with these facts.
+/// Reason why a resource cannot be planned with these facts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unplannable {
     /// A query has no answer (missed deadline, missing tool); the text says which and why.

@@ -1,4 +1,4 @@
-//! What a resource may ask while it is read from a task.
+//! Context of a resource that is read from a task: all that it may ask.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ pub enum Local {
     Bytes(Arc<[u8]>),
     /// Larger: its path, size in bytes and SHA-256 in hex; streamed.
     Large {
-        /// Where it is.
+        /// Its path.
         path: Utf8PathBuf,
         /// Its size in bytes.
         size: u64,
@@ -30,7 +30,7 @@ pub enum Local {
     Tree(Vec<(String, Option<Local>)>),
 }
 
-/// What a resource may ask while it is read from a task.
+/// Context of a resource that is read from a task: all that it may ask.
 pub trait Context {
     /// The file or tree that `src` names, relative to the playbook's file.
     ///
@@ -44,7 +44,7 @@ pub trait Context {
     /// The template engine's text.
     fn render(&self, name: &str, text: &str) -> Result<String, String>;
 
-    /// Why a condition does not hold with everything the task sees; `None` when it holds.
+    /// Reports why a condition does not hold with everything the task sees; `None` when it holds.
     ///
     /// # Errors
     /// When it is wrong or waits for answers.
@@ -80,7 +80,7 @@ pub trait Context {
         None
     }
 
-    /// How long the task may take; none where nobody waits for it.
+    /// Returns the time limit of the task; none where nobody waits for it.
     fn timeout(&self) -> Option<std::time::Duration> {
         None
     }

@@ -23,13 +23,13 @@ pub struct Kind {
     pub name: &'static str,
     /// Reads it from a task's mapping; see [`read`](Self::read()).
     pub(crate) read: Read,
-    /// What it is for: the first lines of its page in `explain`.
+    /// Its purpose: the first lines of its page in `explain`.
     pub doc: fn() -> &'static str,
     /// Its fields.
     pub fields: fn() -> Vec<FieldDoc>,
     /// One or two tasks that use it; a test reads them.
     pub example: &'static str,
-    /// How long a task may take unless it says so.
+    /// Time limit of a task that sets none.
     pub timeout: Duration,
     /// Whether it needs facts of other hosts: all are gathered before it.
     pub fleet: bool,

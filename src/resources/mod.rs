@@ -1,4 +1,4 @@
-//! What should be: one file per resource.
+//! Wanted state of hosts: one file per resource.
 //!
 //! A resource is read from a task's mapping with [`record!`](crate::record), names the queries it
 //! needs and is a pure function from its fields and the facts to [`Change`]s. It opens no

@@ -1,4 +1,4 @@
-//! What every resource answers.
+//! Interface of every resource.
 
 use std::fmt;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::transport::Script;
 /// A thing that hosts give to each other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spread {
-    /// What it is, by place and content: the same on all hosts that have it.
+    /// Its identity, by place and content: the same on all hosts that have it.
     pub key: String,
     /// Hosts that had it when they were gathered.
     pub holders: Vec<String>,
@@ -22,33 +22,35 @@ pub struct Spread {
 
 /// A resource with all its fields known.
 pub trait Resource: fmt::Debug + Send + Sync {
-    /// What must be known.
+    /// Returns the questions whose answers its plan needs.
     fn queries(&self) -> Vec<Query>;
 
-    /// What must be done; empty when all is as it should be. Pure.
+    /// Returns the changes that must be made; empty when all is as it should be. Pure.
     ///
     /// # Errors
     /// When the facts do not allow a plan.
     fn plan(&self, facts: &Facts) -> Planned;
 
-    /// What is asked only when its plan is not that nothing is to be done, right before that is done, and not with
-    /// all that tasks ask at first: it costs too much. It is planned again with the answers, and may refuse then.
+    /// Returns the questions that cost too much to be asked at first with those of all tasks. They are asked
+    /// right before its changes are made, unless its plan is that nothing is to be done. It is planned again
+    /// with the answers, and may refuse then.
     fn last_questions(&self) -> Vec<Query> {
         Vec::new()
     }
 
-    /// What its changes may touch.
+    /// Returns the objects that its changes may touch.
     fn touches(&self) -> Touches;
 
     /// The things it owns, each with what it wants of them, for finding two tasks at odds.
     fn manages(&self) -> Vec<(Object, String)>;
 
-    /// How long its effect may take to show after the change (link up, clock sync).
+    /// Returns how long its effect may take to show after the change (link up, clock sync).
     fn settle(&self) -> Option<Duration> {
         None
     }
 
-    /// Why waiting longer is no use: what is seen after the change says that its effect will not show.
+    /// Reports why waiting longer is no use: what is seen after the change says that its effect will not
+    /// show.
     fn hopeless(&self, _: &Facts) -> Option<String> {
         None
     }
@@ -64,28 +66,29 @@ pub trait Resource: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Why the host must be rebooted before all that is wanted is in force: true now, or once the
-    /// changes are made. `None` when no reboot is needed. A `reboot` task that comes later is due
-    /// while any task says so, and the reason must be gone afterwards. Pure.
+    /// Reports why the host must be rebooted before all that is wanted is in force: true now, or once the
+    /// changes are made. `None` when no reboot is needed. A `reboot` task that comes later is due while any
+    /// task says so, and the reason must be gone afterwards. Pure.
     fn reboot(&self, facts: &Facts) -> Option<String> {
         let _ = facts;
         None
     }
 
-    /// What its changes mean for logins: by default what the paths, units and users that it touches
-    /// are known to mean. Pure.
+    /// Returns the effect of its changes on logins: by default the known one of the paths, units and users
+    /// that it touches. Pure.
     fn login(&self, facts: &Facts) -> LoginEffect {
         login::of_touches(&self.touches(), facts)
     }
 
-    /// What `verify` can expect of the host once it is in force, and nothing that it does not hold itself:
-    /// the keys that its [`Kind`](super::Kind) lists. Pure.
+    /// Returns what `verify` can expect of the host once it is in force, and nothing that it does not hold
+    /// itself: the keys that its [`Kind`](super::Kind) lists. Pure.
     fn promises(&self, facts: &Facts) -> Vec<Promise> {
         let _ = facts;
         Vec::new()
     }
 
-    /// How hosts that have it give it to others; `None` where each host gets it by itself.
+    /// Returns the way in which hosts that have it give it to others; `None` where each host gets it by
+    /// itself.
     fn spread(&self, facts: &Facts) -> Option<Spread> {
         let _ = facts;
         None

@@ -7,7 +7,7 @@ use super::{Load, Node, Scheduler, part};
 use crate::inventory::{CommandLine, Commands as Settings, Host};
 use crate::transport::{Part, Script};
 
-/// How long a command may take.
+/// Time limit of a command.
 const DEADLINE: Duration = Duration::from_mins(5);
 /// Lines of what is on a host that are told.
 const LINES: usize = 3;

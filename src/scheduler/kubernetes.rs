@@ -14,15 +14,15 @@ use crate::transport::{Part, Script};
 
 /// The annotation that holds the reason.
 const ANNOTATION: &str = "provision";
-/// What is printed of a node. The reason may hold spaces, so it is last.
+/// Columns that are printed of a node. The reason may hold spaces, so it is last.
 const NODE: &str = "NAME:.metadata.name,HELD:.spec.unschedulable,\
                     READY:.status.conditions[?(@.type==\"Ready\")].status,REASON:.metadata.annotations.provision";
-/// What is printed of a pod.
+/// Columns that are printed of a pod.
 const POD: &str = "NODE:.spec.nodeName,PHASE:.status.phase,KIND:.metadata.ownerReferences[*].kind,\
                    NAMESPACE:.metadata.namespace,NAME:.metadata.name";
-/// Who starts a pod elsewhere once it is evicted.
+/// Owners that start a pod elsewhere once it is evicted.
 const MOVABLE: &[&str] = &["ReplicaSet", "StatefulSet", "ReplicationController"];
-/// Who owns a pod that belongs to its node and is not moved: static pods are owned by it.
+/// Owners of a pod that belongs to its node and is not moved: static pods are owned by their node.
 const OF_THE_NODE: &[&str] = &["DaemonSet", "Node"];
 
 /// Kubernetes.

@@ -1,4 +1,5 @@
-//! What gives hosts to jobs: what it is asked and told, and what it answers. Words and parsers; nothing is decided here.
+//! Schedulers, which give hosts to jobs: the questions and orders to them, and their answers. Words and
+//! parsers; nothing is decided here.
 //!
 //! Each scheduler has a file. All of them say who drained a node by a reason that begins with `provision: RUN: `.
 
@@ -12,11 +13,11 @@ use std::time::Duration;
 use crate::inventory::{Host, SchedulerSettings};
 use crate::transport::{Part, Script};
 
-/// How a drain of ours begins. Only such a node is ever resumed.
+/// Beginning of the reason of a drain of ours. Only such a node is ever resumed.
 const OURS: &str = "provision: ";
 /// Bytes of a reason that are kept: it is one line of `sinfo -R`.
 const LONGEST: usize = 200;
-/// How long an answer may take.
+/// Time limit of an answer.
 const DEADLINE: Duration = Duration::from_secs(30);
 
 /// A node as it stands.
@@ -24,7 +25,7 @@ const DEADLINE: Duration = Duration::from_secs(30);
 pub struct Node {
     /// Whether somebody has said that it gets no new job.
     pub held: bool,
-    /// Why it is held or down.
+    /// Reason why it is held or down.
     pub reason: String,
     /// Whether it carries jobs or could.
     pub usable: bool,
@@ -40,7 +41,7 @@ pub struct Node {
     pub told: String,
 }
 
-/// Who drained a node.
+/// Owner of a node's drain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Drain<'a> {
     /// Nobody.
@@ -51,21 +52,21 @@ pub enum Drain<'a> {
     Others(&'a str),
 }
 
-/// What is on a node.
+/// Work that is on a node.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Load {
-    /// What ends by itself and is waited for, for people.
+    /// Jobs that end by themselves and are waited for, for people.
     pub jobs: Option<String>,
-    /// What the scheduler starts elsewhere when it is asked to, for people.
+    /// Work that the scheduler starts elsewhere when it is asked to, for people.
     pub movable: Option<String>,
 }
 
-/// What a scheduler is asked and told. All of it may be sent twice.
+/// Questions and orders to a scheduler. All of them may be sent twice.
 pub trait Scheduler: Send + Sync {
-    /// What it is called in a sentence.
+    /// Returns its name in a sentence.
     fn name(&self) -> &'static str;
 
-    /// What is wrong where `keep_up` counts no node at all; `None` where that cannot be.
+    /// Describes the mistake where `keep_up` counts no node at all; `None` where that cannot be.
     fn none_counted(&self) -> Option<String>;
 
     /// Asks for all nodes.
@@ -94,12 +95,12 @@ pub trait Scheduler: Send + Sync {
         None
     }
 
-    /// Why some of it did not leave: the answer to that, by node.
+    /// Reads the answer to that: the reasons why some of it did not leave, by node.
     fn kept(&self, _text: &str) -> BTreeMap<String, String> {
         BTreeMap::new()
     }
 
-    /// How long it may take to leave.
+    /// Returns the time limit for it to leave.
     fn leaves_within(&self) -> Duration {
         Duration::MAX
     }
@@ -121,7 +122,7 @@ pub fn of(settings: &SchedulerSettings, at: &str, hosts: &[Host]) -> Box<dyn Sch
 }
 
 impl Node {
-    /// Who drained it. A reason outlives its drain, so both must be there.
+    /// Returns the owner of its drain. A reason outlives its drain, so both must be there.
     pub fn drain(&self) -> Drain<'_> {
         if !self.held {
             return Drain::No;

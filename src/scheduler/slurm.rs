@@ -7,17 +7,17 @@ use crate::hostlist;
 use crate::inventory::Host;
 use crate::transport::{Part, Script};
 
-/// What `sinfo` prints of a node in each of its partitions, the default one with a star. A reason may hold anything,
-/// so it is last.
+/// Columns that `sinfo` prints of a node in each of its partitions, the default one with a star. A reason may
+/// hold anything, so it is last.
 const NODE: &str = "%N|%T|%G|%P|%E";
-/// What `squeue` prints of a job.
+/// Columns that `squeue` prints of a job.
 const JOB: &str = "%i|%u|%T|%N";
 /// A node as `sinfo` shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Node {
     /// Its state with marks: `idle`, `drained*`.
     pub state: String,
-    /// What jobs can ask of it: `gpu:8(S:0-1)`.
+    /// Resources that jobs can ask of it: `gpu:8(S:0-1)`.
     pub gres: String,
 }
 
@@ -26,7 +26,7 @@ pub struct Node {
 pub struct Known {
     /// State and resources.
     pub node: Node,
-    /// Why it is down or drained.
+    /// Reason why it is down or drained.
     pub reason: String,
     /// Partitions that it is in.
     pub partitions: BTreeSet<String>,
@@ -46,7 +46,7 @@ pub struct Slurm {
 pub struct Job {
     /// Its number.
     pub id: String,
-    /// Who started it.
+    /// User that started it.
     pub user: String,
     /// `RUNNING`, `COMPLETING`, `SUSPENDED` ...
     pub state: String,
@@ -96,7 +96,7 @@ impl Node {
         self.word().0 == "drained"
     }
 
-    /// How many GPUs Slurm gives out: the numbers of all `gpu` entries.
+    /// Counts the GPUs that Slurm gives out: the numbers of all `gpu` entries.
     pub fn gpus(&self) -> u64 {
         let count = |entry: &str| {
             let entry = entry.split('(').next().unwrap_or("");
@@ -116,7 +116,7 @@ impl Known {
         self.partitions.first().filter(|_| !self.by_default).map(String::as_str)
     }
 
-    /// Why no job is tried there.
+    /// Returns the reason why no job is tried there.
     pub fn refusal(&self) -> Option<String> {
         self.node.is_away().then(|| self.told())
     }
@@ -163,7 +163,7 @@ pub fn jobs(text: &str) -> Vec<Job> {
     text.lines().filter_map(job).collect()
 }
 
-/// What jobs run on a node, for people; `None` without any.
+/// Lists the jobs that run on a node, for people; `None` without any.
 fn jobs_on(jobs: &[Job], node: &str) -> Option<String> {
     let on = jobs.iter().filter(|job| job.nodes.contains(node));
     few(&on.map(|job| format!("job {} of {}", job.id, job.user)).collect::<Vec<_>>())

@@ -141,7 +141,7 @@ impl Redactor {
     }
 }
 
-/// Where something is missing in a text.
+/// Side of a text on which some of it is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cut {
     /// Before its beginning.
@@ -209,8 +209,8 @@ fn forms_of(value: &str) -> Vec<String> {
     forms
 }
 
-/// What base64 makes of the bytes wherever they stand in a longer text: at each of the three places
-/// in a group, without the characters at both ends that the neighbours decide.
+/// Returns the texts that base64 makes of the bytes wherever they stand in a longer text: at each of the
+/// three places in a group, without the characters at both ends that the neighbours decide.
 fn base64_forms(bytes: &[u8]) -> Vec<String> {
     let mut forms = Vec::new();
     for offset in 0..3 {
@@ -312,7 +312,7 @@ mod tests {
         Redactor::new([("pw", value)].into_iter())
     }
 
-    /// What tools of this machine print; each line was made by the tool that is named.
+    /// Checks the output of tools of this machine; each line was made by the tool that is named.
     #[test]
     fn forms_of_real_tools() {
         let value = "p01son-w1th-'quote & <tag>/\u{fc}";

@@ -1,4 +1,4 @@
-//! Where secrets come from, and how they are asked for.
+//! Sources of secrets, and the ways of asking for them.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -15,10 +15,10 @@ use crate::config::{Bases, Diagnostic, Diagnostics, FromNode, Node};
 use crate::disk;
 use crate::process;
 
-/// Where a secret comes from.
+/// Source of a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SecretSource {
-    /// What a command writes to its standard output.
+    /// Standard output of a command.
     Command(Vec<String>),
     /// A variable of the environment.
     Env(String),
@@ -27,7 +27,7 @@ pub enum SecretSource {
 }
 
 crate::record! {
-    /// Where a secret comes from: exactly one of these. A trailing newline is dropped.
+    /// Source of a secret: exactly one of these. A trailing newline is dropped.
     SourceRecord("a secret") {
         /// A command whose standard output is the secret.
         opt command: Vec<String>,
@@ -112,7 +112,7 @@ impl SecretSource {
     }
 }
 
-/// How long a secret's command may take.
+/// Time limit of a secret's command.
 const DEADLINE: Duration = Duration::from_mins(1);
 /// The longest secret, in bytes.
 const LONGEST: usize = 64 << 10;
@@ -138,13 +138,13 @@ pub fn resolve(sources: &BTreeMap<String, SecretSource>) -> Result<Secrets, Secr
     Ok(Secrets::new(values))
 }
 
-/// Why a secret is not known.
+/// Reason why a secret is not known.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the secret `{name}` cannot be had: {reason}")]
 pub struct SecretError {
     /// Its name.
     pub name: String,
-    /// What happened.
+    /// Description of the failure.
     pub reason: String,
 }
 

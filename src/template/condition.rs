@@ -15,7 +15,7 @@ use super::paths::PathUse;
 use super::shape::{Names, PathError, Segment, Shape};
 use crate::config::TextError;
 
-/// Why a path has no value.
+/// Reason why a path has no value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Missing {
     /// There is no such path.
@@ -26,7 +26,7 @@ pub enum Missing {
     Failed(String),
 }
 
-/// Where an expression finds its values.
+/// Source of the values of an expression.
 pub trait Lookup {
     /// The value at a path without unknown steps; not copied where it stands somewhere, which
     /// for a list of all hosts counts.
@@ -36,7 +36,7 @@ pub trait Lookup {
     fn resolve(&self, root: &str, path: &[Segment]) -> Result<Cow<'_, Json>, Missing>;
 }
 
-/// Why an expression has no value.
+/// Reason why an expression has no value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unresolved {
     /// It waits for answers.
@@ -225,7 +225,7 @@ fn literal_fix(left: &Expr, right: &Expr, left_shape: &Shape, right_shape: &Shap
     fix(true).or_else(|| fix(false))
 }
 
-/// How a literal is written so that it can be compared with a value of this type.
+/// Advises how to write a literal so that it can be compared with a value of this type.
 pub(super) fn fitting(literal: &Json, other: &Shape) -> Option<String> {
     match (literal, other) {
         (Json::String(text), Shape::Number) if text.parse::<f64>().is_ok() => {
@@ -246,7 +246,8 @@ fn never(literal: &Expr, other: &Shape, errors: &mut Vec<TextError>) {
     }
 }
 
-/// What is wrong with a text that a value is compared with, where the value is one of a few words and never that.
+/// Reports a text that a value is compared with and never equals: the value is one of a few words, and the
+/// text is none of them.
 pub(super) fn is_never(text: &str, other: &Shape, start: usize, end: usize) -> Option<TextError> {
     let (Shape::Word(words) | Shape::Spelled(words)) = other else { return None };
     if words.contains(&text) {
@@ -266,7 +267,8 @@ fn one_of(words: &[&str]) -> String {
     format!("it is one of {}", shown.join(", "))
 }
 
-/// What is wrong with a text that is looked for in a value, where the value is one of a few words and none has it.
+/// Reports a text that is looked for in a value and never found there: the value is one of a few words, and
+/// none of them has the text.
 pub(super) fn is_never_in(text: &str, other: &Shape, start: usize, end: usize) -> Option<TextError> {
     let Shape::Word(words) = other else { return None };
     let none = !words.iter().any(|word| word.contains(text));
@@ -394,7 +396,7 @@ fn shape_of(expr: &Expr, names: &Names, errors: &mut Vec<TextError>) -> Shape {
     }
 }
 
-/// How something that is neither true nor false is asked for.
+/// Advises how to ask for a value that is neither true nor false.
 fn to_ask(shape: &Shape) -> &'static str {
     match shape {
         Shape::List(_) | Shape::Map(_) | Shape::Dict(_) => "ask how many there are, as in `x | length > 0`",

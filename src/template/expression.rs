@@ -15,16 +15,16 @@ use serde_json::{Value as Json, json};
 use crate::config::TextError;
 use crate::foreign::{self, Place};
 
-/// How deep an expression may nest.
+/// Maximum depth of an expression.
 const MAX_DEPTH: usize = 48;
 
-/// How many words and marks it may have.
+/// Maximum number of its words and marks.
 const MAX_WORDS: usize = 10_000;
 
 /// An expression and its byte range in the text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expr {
-    /// What it is.
+    /// Kind of expression.
     pub kind: ExprKind,
     /// First byte.
     pub start: usize,

@@ -1,8 +1,8 @@
-//! What packages are called: a name of Debian's on the left, that of the RHEL family on the right.
+//! Names of packages: that of Debian on the left, that of the RHEL family on the right.
 //!
-//! A built-in playbook names packages as Debian does and has them translated by the filter
-//! `package_names`, so that a package has its row here and nowhere else. Names are the same on EL 8, 9, 10
-//! and Alibaba Cloud Linux 3 where a row says nothing else.
+//! A built-in playbook names packages as Debian does and has them translated by the filter `package_names`,
+//! so that a package has its row here and nowhere else. Names are the same on EL 8, 9, 10 and Alibaba Cloud
+//! Linux 3 where a row says nothing else.
 //!
 //! Sources: `redhat/rdma-core.spec` and `debian/control` of rdma-core, `packages.debian.org`,
 //! `packages.fedoraproject.org`, `nvidia_peer_memory.spec` of `nv_peer_memory`, NVIDIA's CUDA repositories.

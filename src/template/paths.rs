@@ -17,7 +17,7 @@ use super::shape::Segment;
 pub struct PathUse {
     /// The variable.
     pub root: String,
-    /// What is below it.
+    /// Path below the variable.
     pub segments: Vec<Segment>,
     /// First byte.
     pub start: usize,
@@ -27,12 +27,12 @@ pub struct PathUse {
     pub bare: bool,
 }
 
-/// What is asked of a variable and a literal.
+/// Relation between a variable and a literal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ComparisonKind {
     /// Whether they are the same.
     Equal,
-    /// Which of them comes first.
+    /// Order of the two: which of them comes first.
     Ordered,
     /// Whether the literal is in it.
     Within,
@@ -43,9 +43,9 @@ pub enum ComparisonKind {
 pub struct Comparison {
     /// The variable.
     pub root: String,
-    /// What is below it.
+    /// Path below the variable.
     pub segments: Vec<Segment>,
-    /// How.
+    /// Kind of comparison.
     pub kind: ComparisonKind,
     /// Whether the variable stands there by its own name: what `for` and `set` bind may be of any type.
     pub named: bool,
@@ -80,7 +80,7 @@ struct Tag<'a> {
     tokens: Vec<Token<'a>>,
 }
 
-/// What a name bound inside the template stands for.
+/// Meaning of a name that is bound inside the template.
 #[derive(Debug, Clone)]
 enum Binding {
     /// The same as this path.
@@ -314,7 +314,7 @@ impl Scan {
         }
     }
 
-    /// What the names of a `for` stand for.
+    /// Returns the meanings of the names of a `for`.
     fn loop_names(&self, names: &[Token<'_>], target: &[Token<'_>]) -> BTreeMap<String, Binding> {
         let names: Vec<&str> =
             names.iter().filter(|token| token.kind == TokenKind::Name).map(|token| token.text).collect();
@@ -339,7 +339,7 @@ impl Scan {
         bound
     }
 
-    /// What the value of an expression stands for, when it is a path with harmless filters.
+    /// Returns the meaning of an expression's value, when it is a path with harmless filters.
     fn target(&self, tokens: &[Token<'_>]) -> Binding {
         let Some(first) = tokens.first().filter(|token| is_variable(token)) else {
             return Binding::Unknown;

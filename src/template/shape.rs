@@ -1,4 +1,4 @@
-//! What is known of a value before there is one: types for checking conditions and templates.
+//! Types of values, known before there is a value, for checking conditions and templates.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -95,7 +95,7 @@ impl Shape {
         }
     }
 
-    /// What a person calls it.
+    /// Returns its name for people.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Any => "anything",
@@ -166,10 +166,10 @@ pub fn path_text(root: &str, segments: &[Segment]) -> String {
 
 const ITEM: &str = "a task with `loop` has it; `loop` stands in one column with the name of the resource";
 
-/// What is wrong with a path.
+/// A mistake in a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathError {
-    /// What is wrong.
+    /// Description of the mistake.
     pub message: String,
     /// A near name.
     pub help: Option<String>,
@@ -178,7 +178,7 @@ pub struct PathError {
 /// The names that a text may read, with their types.
 #[derive(Debug, Clone, Default)]
 pub struct Names {
-    /// Those that are known.
+    /// Names that are known.
     pub known: BTreeMap<String, Shape>,
     /// Whether there may be others, since a playbook that gives some could not be read.
     pub others: bool,

@@ -12,7 +12,7 @@ use super::paths::{self, Comparison, ComparisonKind, PathUse};
 use super::shape::{Names, Segment, Shape, path_text};
 use crate::config::TextError;
 
-/// Where a text finds its variables.
+/// Source of a text's variables.
 pub trait Values: Lookup {
     /// A whole variable as the template engine takes it.
     ///
@@ -40,7 +40,7 @@ enum Body {
     Tera { engine: Box<Tera>, sole: bool },
 }
 
-/// What stands before a sole expression when it is handed to the engine.
+/// Text before a sole expression when it is handed to the engine.
 const SOLE_PREFIX: &str = "{{ (";
 const NAME: &str = "text";
 
@@ -195,7 +195,8 @@ impl Text {
         }
     }
 
-    /// What the engine sees, and why variables have no value, by what it says of them.
+    /// Returns the variables that the engine sees, and the reasons why others have no value, by the engine's
+    /// message about them.
     fn context(&self, values: &dyn Values) -> Result<(Context, BTreeMap<String, String>), Unresolved> {
         let mut context = Context::new();
         let mut undefined = BTreeMap::new();
@@ -225,7 +226,7 @@ impl Text {
 /// The most bytes of a text that is filled in, as many as a file of the project may have.
 pub(crate) const MOST_TEXT: usize = 8 << 20;
 
-/// What is wrong with a text that would be longer.
+/// Returns the error about a text that would be longer.
 fn too_long(end: usize) -> TextError {
     TextError::new(0, end, format!("what this comes to is longer than {} MiB", MOST_TEXT >> 20)).help(
         "variables that name each other several times grow with each of them, and so does a loop in a loop",
@@ -300,7 +301,7 @@ fn filter_names() -> impl Iterator<Item = &'static str> {
     filters::FILTERS.iter().map(|(name, _)| *name).chain(TERA_FILTERS.iter().copied())
 }
 
-/// What may be meant by a filter that is not there.
+/// Suggests the filter that may be meant by one that is not there.
 fn like_a_filter(name: &str) -> String {
     let near = crate::config::did_you_mean_text(name, filter_names());
     near.unwrap_or_else(|| "`provision explain templates` lists the filters".to_owned())
@@ -351,7 +352,8 @@ fn plainer(message: &str, source: &str, start: usize, end: usize) -> Option<(Str
     })
 }
 
-/// What is wrong with `default('x')` and the like, and what is written; `None` where this is no argument.
+/// Returns the error about `default('x')` and the like, and the right spelling; `None` where this is no
+/// argument.
 fn unnamed_argument(source: &str, start: usize, end: usize) -> Option<(String, String)> {
     let unnamed = |help| Some(("an argument has a name here".to_owned(), help));
     let before = source.get(..start)?.trim_end();
@@ -375,7 +377,7 @@ fn unnamed_argument(source: &str, start: usize, end: usize) -> Option<(String, S
     unnamed(format!("write `{name}({})`", arguments.join(", ")))
 }
 
-/// Where the name in a message's backticks stands in the text.
+/// Finds the place in the text of the name in a message's backticks.
 fn named_place(message: &str, source: &str) -> Option<(usize, usize)> {
     let name = message.split('`').nth(1).filter(|name| !name.is_empty())?;
     let start = source.find(name)?;

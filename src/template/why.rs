@@ -1,4 +1,4 @@
-//! Why a condition does not hold: the values that it compared.
+//! Reasons why a condition does not hold: the values that it compared.
 
 use serde_json::Value as Json;
 
@@ -15,7 +15,7 @@ const SHOWN: usize = 80;
 pub struct Refuted {
     /// As it is written.
     pub condition: String,
-    /// What decided it: names with their values, each once, in the order of the text.
+    /// Values that decided it, with their names, each once, in the order of the text.
     pub values: Vec<(String, String)>,
 }
 

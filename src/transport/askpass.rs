@@ -26,7 +26,7 @@ use super::run_dir::Socket;
 pub const ASKPASS: &str = "PROVISION_ASKPASS";
 /// Longest prompt that is read.
 const PROMPT: u64 = 4096;
-/// How long a helper may take to say its prompt.
+/// Time limit for a helper to say its prompt.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Logins by password, for hosts that have no key yet.
@@ -36,7 +36,8 @@ pub struct PasswordLogins {
     pub password: SecretString,
     /// This program, which `ssh` starts to ask for it.
     pub program: Utf8PathBuf,
-    /// How each host takes it, by name: `password` or `keyboard-interactive`. Others are logged in to as ever.
+    /// Method by which each host takes it, by host name: `password` or `keyboard-interactive`. Others are
+    /// logged in to as ever.
     pub methods: BTreeMap<String, &'static str>,
 }
 
@@ -61,7 +62,7 @@ impl PasswordLogins {
     }
 }
 
-/// What answers the `ssh` of one login.
+/// Listener that answers the `ssh` of one login.
 #[derive(Debug)]
 pub(super) struct Answer {
     listener: UnixListener,
@@ -113,7 +114,8 @@ fn wants_password(prompt: &str) -> bool {
         && !["new password", "retype", "passphrase"].iter().any(|no| prompt.contains(no))
 }
 
-/// What this program does when `ssh` started it to ask: the prompt goes to the socket, the answer to `out`.
+/// Asks for the password, when `ssh` started this program to do so: the prompt goes to the socket, the answer
+/// to `out`.
 ///
 /// # Errors
 /// When nobody is there, or there is no answer to this prompt.

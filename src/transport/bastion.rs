@@ -24,9 +24,9 @@ use super::{ConnectKind, TransportError, classify};
 use crate::disk;
 use crate::inventory::{Host, Ssh};
 
-/// How long a person may take to answer a jump host.
+/// Time limit for a person to answer a jump host.
 const ANSWER: Duration = Duration::from_mins(3);
-/// How long a failure holds for the hosts that come after.
+/// Time for which a failure holds for the hosts that come after.
 const HOLD: Duration = Duration::from_secs(10);
 
 /// All jump hosts of a run; a chain is known by the number of its last one.
@@ -42,9 +42,9 @@ struct Bastion {
     key: Key,
     /// The jump host in front of it.
     via: Option<usize>,
-    /// What it is called here.
+    /// Its name here.
     name: String,
-    /// What `ssh` is called with.
+    /// Address that `ssh` is called with.
     address: String,
     config: Utf8PathBuf,
     socket: Socket,
@@ -52,7 +52,7 @@ struct Bastion {
     ramp: Semaphore,
 }
 
-/// What makes two hosts share a jump host.
+/// Properties by which two hosts share a jump host.
 #[derive(Debug, PartialEq, Eq)]
 struct Key {
     via: Option<usize>,
@@ -273,8 +273,8 @@ pub(crate) fn keys_of_jump_hosts(known_hosts: &Utf8Path) -> Utf8PathBuf {
     format!("{known_hosts}.jump").into()
 }
 
-/// What is known of a jump host: itself as a host of the inventory, else user and port of the
-/// entry and the keys of the hosts behind it; the rest is the user's own configuration.
+/// Returns the lines for a jump host: those of the host of the inventory that it is, else the keys of the
+/// hosts behind it, with user and port of the entry; the rest is the user's own configuration.
 fn lines(
     jump: &Jump<'_>,
     known: Option<&Host>,

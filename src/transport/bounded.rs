@@ -45,7 +45,7 @@ impl Bounded {
         self.dropped += excess as u64;
     }
 
-    /// What was kept, and what was not.
+    /// Returns what was kept, and the gap where something was not.
     pub(super) fn finish(mut self) -> (Vec<u8>, Option<Gap>) {
         self.trim();
         let gap = (self.dropped > 0).then_some(Gap { at: self.head.len(), bytes: self.dropped });
@@ -53,7 +53,7 @@ impl Bounded {
         (self.head, gap)
     }
 
-    /// What was kept, as text.
+    /// Returns what was kept, as text.
     pub(super) fn text(&self) -> String {
         String::from_utf8_lossy(&self.clone().finish().0).into_owned()
     }

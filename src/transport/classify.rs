@@ -1,4 +1,4 @@
-//! What OpenSSH says when a login fails, by what mends it.
+//! Classifies what OpenSSH says when a login fails, by what mends it.
 
 use super::run_dir::Socket;
 use super::wire::Expected;
@@ -39,11 +39,11 @@ const PHRASES: &[(&str, ConnectKind)] = &[
     ("Broken pipe", ConnectKind::Closed),
 ];
 
-/// What ssh says when the jump host gave it no channel to the host.
+/// Message of ssh when the jump host gave it no channel to the host.
 const NO_CHANNEL: &str = "Stdio forwarding request failed";
 
-/// Why a jump host opened no connection, from what its own login said. It numbers channels, not
-/// hosts: only where it always said the same is it known to be of this host.
+/// Returns the error of a jump host that opened no connection, from what its own login said. It numbers
+/// channels, not hosts: only where it always said the same is it known to be of this host.
 pub(super) fn refused_channel(error: TransportError, jump: &str, master: &str) -> TransportError {
     let TransportError::Connect { kind: ConnectKind::Jump, message } = error else { return error };
     let mut reasons: Vec<&str> =
@@ -59,10 +59,10 @@ pub(super) fn refused_channel(error: TransportError, jump: &str, master: &str) -
     connect(kind.unwrap_or(ConnectKind::Jump), format!("{message} ({jump}{last})"))
 }
 
-/// What there is to read about a login.
+/// Messages about a login, by their source.
 #[derive(Debug)]
 pub(super) struct Words<'a> {
-    /// What ssh itself said (`-E`): a host cannot write there.
+    /// Messages of ssh itself (`-E`): a host cannot write there.
     pub(super) ssh: String,
     /// Standard error: what banners, login scripts, sudo and a `ProxyCommand` said.
     pub(super) stderr: &'a str,
@@ -73,7 +73,7 @@ pub(super) struct Words<'a> {
 }
 
 impl<'a> Words<'a> {
-    /// Those of a login that runs nothing.
+    /// Returns the messages about a login that runs nothing.
     pub(super) fn of(socket: &Socket, stderr: &'a str) -> Self {
         Self { ssh: socket.words(), stderr, noise: "", sudo: false }
     }
@@ -126,18 +126,18 @@ impl<'a> Words<'a> {
     }
 }
 
-/// How lines of ssh begin that hold words of a server.
+/// Beginnings of those lines of ssh that hold words of a server.
 const QUOTES: &[&str] = &["Received disconnect from ", "Unable to negotiate with ", "channel "];
-/// How lines of ssh begin when it ended before keys were exchanged.
+/// Beginnings of lines of ssh when it ended before keys were exchanged.
 const NO_KEYS_YET: &[&str] = &[
     "kex_exchange_identification: ",
     "ssh_exchange_identification: ",
     "banner exchange: ",
     "Connection timed out during banner exchange",
 ];
-/// How is said that somebody ended the local `ssh`.
+/// Message when somebody ended the local `ssh`.
 const KILLED: &str = "its ssh on this machine was ended by signal";
-/// What servers say for `MaxAuthTries`; ssh only quotes it.
+/// Message of servers for `MaxAuthTries`; ssh only quotes it.
 const TOO_MANY: &str = "Too many authentication failures";
 
 /// The error behind a session that ended before its shell answered.
@@ -193,7 +193,7 @@ pub(super) fn timed_out(deadline: std::time::Duration, words: &Words<'_>) -> Tra
     connect(ConnectKind::TimedOut, format!("no login within {deadline:?}{words}"))
 }
 
-/// What is said of a host shell that ended where nothing else is known.
+/// Message about a host shell that ended where nothing else is known.
 pub(super) const SHELL_ENDED: &str = "the host shell ended";
 
 /// The error behind a host shell that ended while a part ran; `otherwise` is said where ssh said nothing.

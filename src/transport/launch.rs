@@ -19,7 +19,7 @@ use crate::inventory::Host;
 /// Lines of a launcher that are told when it gives no shell.
 const LINES: usize = 3;
 
-/// Where launchers are started.
+/// Place where launchers are started.
 #[derive(Debug, Clone)]
 pub enum Place {
     /// On this machine.
@@ -37,7 +37,7 @@ pub(super) struct Launch {
     deadline: Duration,
 }
 
-/// Why there is no shell behind a launcher.
+/// Reason why there is no shell behind a launcher.
 #[derive(Debug)]
 pub(super) enum NotLaunched {
     /// It ended.
@@ -77,7 +77,7 @@ impl Launch {
     }
 }
 
-/// What cannot be sent through a launcher.
+/// Returns the error for files, which cannot be sent through a launcher.
 pub(super) fn no_streams() -> TransportError {
     TransportError::Protocol { message: "a launcher takes no files".to_owned() }
 }

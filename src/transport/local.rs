@@ -17,9 +17,9 @@ use super::{ConnectKind, Frame, OnPart, Remote, Transport, TransportError, class
 use crate::inventory::Host;
 use crate::secrets::Secrets;
 
-/// How long the end of a shell is waited for.
+/// Time for which the end of a shell is waited for.
 const GRACE: Duration = Duration::from_secs(1);
-/// How long a new shell may take to answer when the old one hangs.
+/// Time limit for a new shell to answer when the old one hangs.
 const REVIVE: Duration = Duration::from_secs(20);
 
 /// Runs everything on this machine (image baking, a single node).
@@ -127,7 +127,7 @@ fn start(line: &str) -> Result<(Process, HostShell), TransportError> {
 struct LocalRemote {
     way: Way,
     expected: Expected,
-    /// What the shell is behind.
+    /// Launcher that the shell is behind.
     launch: Option<Launch>,
     session: Option<Session>,
 }

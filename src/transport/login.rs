@@ -19,13 +19,13 @@ use super::warm::{Kept, Place};
 use super::wire::Expected;
 use super::{ConnectKind, Frame, TransportError, classify, rescue};
 
-/// How long the end of a failed login is waited for, for its last words.
+/// Time for which the end of a failed login is waited for, for its last words.
 const GRACE: Duration = Duration::from_secs(1);
-/// How long a master of this machine may take to say that it is there.
+/// Time limit for a master of this machine to say that it is there.
 const ANSWER: Duration = Duration::from_secs(3);
-/// How long a session over a master that has stayed may take; a new login has more time.
+/// Time limit for a session over a master that has stayed; a new login has more time.
 const SESSION: Duration = Duration::from_secs(5);
-/// How often it is looked whether a jump host's login is done.
+/// Interval between looks at whether a jump host's login is done.
 const POLL: Duration = Duration::from_millis(10);
 
 /// A login, or this run's part of one that stays. Dropping it ends what does not stay.
@@ -33,7 +33,7 @@ const POLL: Duration = Duration::from_millis(10);
 pub(super) struct Login {
     /// Its `ssh`; `None` where another run made the login.
     process: Option<Process>,
-    /// What is of this run.
+    /// The socket of this run.
     socket: Socket,
     /// The socket of the master: the same, or that of a login that stays.
     master: Utf8PathBuf,
@@ -162,7 +162,7 @@ impl Login {
         }
     }
 
-    /// What ssh and the host said last.
+    /// Returns the last words of ssh and the host.
     pub(super) async fn last_words(&mut self) -> String {
         match &mut self.process {
             Some(process) => format!("{}\n{}", process.stderr.last_words().await, self.socket.words()),
@@ -286,7 +286,7 @@ impl Drop for Login {
     }
 }
 
-/// Why a master that has stayed gave no session.
+/// Reason why a master that has stayed gave no session.
 #[derive(Debug)]
 pub(super) enum NotResumed {
     /// It ended, or does not answer.

@@ -53,7 +53,7 @@ pub use warm::{Keep, WarmLogin};
 #[doc(hidden)]
 pub use wire::split;
 
-/// How long a login may take: TCP, become and host shell.
+/// Time limit for a login: TCP, become and host shell.
 pub const CONNECT: Duration = Duration::from_secs(15);
 
 /// The time between logins that a server refuses. sshd of OpenSSH 9.8 and later counts 5 seconds for each of them and
@@ -65,22 +65,22 @@ const REFUSED: Duration = Duration::from_secs(6);
 pub struct Part {
     /// Name for messages and recordings: a query kind or a task. No white space.
     pub name: String,
-    /// What runs, in a subshell with standard input from /dev/null.
+    /// Script to run, in a subshell with standard input from /dev/null.
     pub script: Script,
-    /// How long it may take until its end is seen.
+    /// Time limit until its end is seen.
     pub deadline: Duration,
     /// Bytes of output that are kept; the rest is counted and dropped from the middle.
     pub limit: usize,
 }
 
-/// What is sent in one piece: parts that run in order.
+/// Parts that are sent in one piece and run in order.
 #[derive(Debug, Clone, Default)]
 pub struct Frame {
     /// Shell functions that the parts share. Defines, never acts.
     pub prelude: String,
     /// The parts.
     pub parts: Vec<Part>,
-    /// What the placeholders in arguments stand for; put in by the writer and nowhere else.
+    /// Values of the placeholders in arguments; put in by the writer and nowhere else.
     pub secrets: crate::secrets::Secrets,
     /// Nothing follows it: the host shell is told so with it, and its end needs no round trip of its own.
     pub last: bool,
@@ -93,7 +93,7 @@ pub struct Frame {
 pub struct Watch {
     /// The host.
     pub host: String,
-    /// Where it goes: the host, and the last of what was printed so far.
+    /// Channel that it goes to: the host, and the last of what was printed so far.
     pub lines: tokio::sync::mpsc::Sender<(String, Vec<u8>)>,
 }
 
@@ -110,25 +110,25 @@ impl Frame {
     }
 }
 
-/// How one part ended.
+/// Result of one part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartEnd {
     /// Its index in the frame.
     pub index: usize,
     /// Exit status of its subshell.
     pub status: i32,
-    /// What it wrote to standard output (scripts that want standard error redirect it).
+    /// Its standard output (scripts that want standard error redirect it).
     pub output: Vec<u8>,
-    /// What is missing in it because of [`Part::limit`].
+    /// Gap in it because of [`Part::limit`].
     pub gap: Option<Gap>,
 }
 
-/// Where the middle of an output is missing.
+/// Missing middle of an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gap {
     /// The place in what was kept.
     pub at: usize,
-    /// How many bytes are missing there.
+    /// Number of bytes that are missing there.
     pub bytes: u64,
 }
 
@@ -140,7 +140,7 @@ impl PartEnd {
     }
 }
 
-/// Why a host could not be reached, by what mends it.
+/// Reason why a host could not be reached, by what mends it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ConnectKind {
@@ -154,7 +154,7 @@ pub enum ConnectKind {
     PasswordRefused,
     /// The private key cannot be read.
     KeyUnreadable,
-    /// What should be the private key is none.
+    /// The file that should be the private key is not one.
     KeyInvalid,
     /// The private key is not there.
     KeyMissing,
@@ -184,7 +184,7 @@ pub enum ConnectKind {
     Other,
 }
 
-/// What can go wrong between a remote and its host.
+/// Failure between a remote and its host.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum TransportError {
     /// The host was not reached.
@@ -192,7 +192,7 @@ pub enum TransportError {
     Connect {
         /// By what mends it.
         kind: ConnectKind,
-        /// What happened, with ssh's own last line.
+        /// Description of the failure, with ssh's own last line.
         message: String,
     },
     /// The connection was there and is lost: a part has no trailer.
@@ -214,7 +214,7 @@ pub enum TransportError {
     /// A bug or a broken host shell.
     #[error("{message}")]
     Protocol {
-        /// What was seen instead of what was due.
+        /// Description of what was seen instead of what was due.
         message: String,
     },
 }
@@ -231,7 +231,7 @@ impl TransportError {
     }
 }
 
-/// Where a frame's results go while it runs.
+/// Callback that gets a frame's results while it runs.
 pub type OnPart<'a> = &'a mut (dyn FnMut(PartEnd) + Send);
 
 /// An open host.

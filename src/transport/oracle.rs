@@ -96,7 +96,7 @@ const ALONE: &[(&str, &str, &str)] = &[
 /// The user's own file, a key of the inventory, the same for `ssh` and a line of the answer.
 type Key = (&'static str, fn(&mut Options), &'static [&'static str], &'static str);
 
-/// What the inventory says is stronger.
+/// Keys that are stronger in the inventory than in the user's own file.
 const KEYS: &[Key] = &[
     ("User mine\n", |ssh| ssh.user = Some("ours".into()), &["User ours"], "user ours"),
     ("User mine\n", |ssh| ssh.user = Some("DOM\\ours".into()), &["User DOM\\ours"], "user DOM\\ours"),
@@ -142,7 +142,7 @@ const HOSTILE: &str = "ForwardAgent yes\nForwardX11 yes\nForwardX11Trusted yes\n
     EscapeChar ~\nVisualHostKey yes\nSessionType none\nStdinNull yes\nForkAfterAuthentication yes\nLogLevel QUIET\nConnectTimeout 999\n\
     ConnectionAttempts 9\nServerAliveInterval 0\nServerAliveCountMax 99\nSetEnv MINE=1\n";
 
-/// What a run makes of a user's file and one host.
+/// The setup that a run makes of a user's file and one host.
 struct Made {
     ssh: Ssh,
     host: Host,
@@ -167,7 +167,7 @@ impl Made {
         Self { ssh, host }
     }
 
-    /// What the login of the run is.
+    /// Returns the options of the run's login, as `ssh -G` prints them.
     fn login(&self) -> String {
         let arguments = self.ssh.shared.arguments(&self.host).unwrap();
         asked(arguments.iter().map(String::as_str))
@@ -288,7 +288,7 @@ fn the_guide_lists_what_is_ours() {
     }
 }
 
-/// What looks at keys takes any, for the hosts and jump hosts of the inventory only.
+/// A look at keys takes any, for the hosts and jump hosts of the inventory only.
 #[tokio::test]
 async fn keys_are_looked_at_in_a_file_of_ours_only() {
     let folder = folder();

@@ -137,13 +137,13 @@ fn command(program: &str) -> Command {
     process::command(program).into()
 }
 
-/// How long the end of a process may take to be seen.
+/// Time limit until the end of a process is seen.
 const MOMENT: Duration = Duration::from_millis(500);
 
-/// How long a question to a local program may take.
+/// Time limit for a question to a local program.
 const DEADLINE: Duration = Duration::from_secs(10);
 
-/// What `ssh -G` says: what its files make of these arguments.
+/// Returns the answer of `ssh -G`: what its files make of these arguments.
 pub(super) async fn ask_ssh(arguments: &[String]) -> std::io::Result<String> {
     let mut ssh = process::heard("ssh");
     ssh.arg("-G").args(arguments);
@@ -180,12 +180,12 @@ impl Capture {
         Self { text, task }
     }
 
-    /// What was written so far.
+    /// Returns what was written so far.
     pub(super) fn text(&self) -> String {
         self.text.lock().unwrap_or_else(PoisonError::into_inner).text()
     }
 
-    /// What was written when the stream ended, or after a moment.
+    /// Returns what was written when the stream ended, or after a moment.
     pub(super) async fn last_words(&mut self) -> String {
         // A task that has ended cannot be awaited again.
         if !self.task.is_finished() {
@@ -251,8 +251,8 @@ fn masters(socket: &camino::Utf8Path) -> Vec<rustix::process::Pid> {
     masters.collect()
 }
 
-/// What a file of host keys has under a name, as `ssh-keygen -F` prints it: names may be hashed, be
-/// patterns or stand in a list.
+/// Returns the entries of a file of host keys for a name, as `ssh-keygen -F` prints them: names may be
+/// hashed, be patterns or stand in a list.
 ///
 /// # Errors
 /// When the file is there and cannot be read, or `ssh-keygen` cannot be used.
@@ -332,7 +332,7 @@ mod tests {
         }
     }
 
-    /// What is read from the program is what the program says.
+    /// The answer that is read from the program is what the program says.
     #[test]
     fn ssh_knows_what_its_program_holds() {
         assert_eq!(

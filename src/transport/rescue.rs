@@ -1,4 +1,4 @@
-//! What a second session does for a host whose shell hangs, and how bytes travel beside a shell.
+//! Rescue of a host whose shell hangs by a second session, and streams of bytes beside a shell.
 
 use std::time::Duration;
 
@@ -8,9 +8,9 @@ use super::shell::{HostShell, ShellError, Writer};
 use super::wire::Identity;
 use super::{Arg, Frame, Part, Remote, Script, TransportError, classify};
 
-/// How long a stream may stand still.
+/// Time for which a stream may stand still.
 pub(super) const STALL: Duration = Duration::from_mins(1);
-/// How long the processes of a stuck shell may take to be sent their signals.
+/// Deadline for sending the processes of a stuck shell their signals.
 const KILL_DEADLINE: Duration = Duration::from_secs(10);
 const CHUNK: usize = 256 * 1024;
 
@@ -52,7 +52,7 @@ pub(super) async fn kill(fresh: &mut HostShell, stuck: Identity) -> Result<(), S
     fresh.run(&frame, &mut |_| {}).await
 }
 
-/// Why a stream did not arrive.
+/// Reason why a stream did not arrive.
 #[derive(Debug)]
 pub(super) enum CopyError {
     /// The content could not be read here.
@@ -81,7 +81,7 @@ pub(super) async fn copy(
     }
 }
 
-/// What became of a stream: `success` is the status of the `cat` on the host.
+/// Returns the result of a stream: `success` is the status of the `cat` on the host.
 pub(super) fn streamed(
     path: &str,
     copied: Result<u64, CopyError>,
@@ -144,7 +144,7 @@ pub(super) async fn stream_in_frames(
     }
 }
 
-/// What decodes does not say why it cannot write; `cat` does.
+/// Script that appends to a file. The decoder does not say why it cannot write; `cat` does.
 const APPEND: &str = concat!(
     include_str!("../shell/base64.sh"),
     r#"exec 2>&1

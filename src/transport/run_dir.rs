@@ -90,7 +90,7 @@ impl Drop for RunDir {
     }
 }
 
-/// Where sockets may be: below `$XDG_RUNTIME_DIR`, else below /tmp.
+/// Returns the directories in which sockets may be: below `$XDG_RUNTIME_DIR`, else below /tmp.
 ///
 /// # Errors
 /// When nothing says which user this is.
@@ -132,7 +132,7 @@ impl Socket {
         self.0.with_extension("log")
     }
 
-    /// What its `ssh` wrote there.
+    /// Returns what its `ssh` wrote there.
     pub(super) fn words(&self) -> String {
         let mut bytes = Vec::new();
         if let Ok(file) = File::open(self.log()) {

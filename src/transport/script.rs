@@ -44,8 +44,8 @@ pub struct Script {
     pub text: Cow<'static, str>,
     /// Its positional parameters.
     pub args: Vec<Arg>,
-    /// What the head of the text calls each of them, for tests and readers: hosts do not get it. Empty
-    /// for one without a name.
+    /// Names of them in the head of the text, for tests and readers: hosts do not get them. Empty for one
+    /// without a name.
     pub names: Vec<&'static str>,
     /// Whether it runs in the host shell itself, short of a process: one that neither ends the shell nor leaves
     /// anything in it that others would miss.

@@ -14,7 +14,7 @@ use super::bounded::Bounded;
 use super::{Arg, ConnectKind, Frame, OnPart, Part, PartEnd, Remote, Script, Transport, TransportError};
 use crate::inventory::Host;
 
-/// What a host answers to a part. In a file: a list of these.
+/// Answer of a host to a part. In a file: a list of these.
 #[derive(Debug, Clone, Default, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Reply {
@@ -24,7 +24,7 @@ pub struct Reply {
     pub part: Option<String>,
     /// Only where the text of the script or its data (unencoded, secrets unrevealed) holds this.
     pub contains: Option<String>,
-    /// How often; then the next reply that fits counts. Always, when it is not set.
+    /// Number of times that it answers; then the next reply that fits counts. Always, when it is not set.
     pub times: Option<u32>,
     /// Milliseconds until the answer.
     pub after_ms: u64,
@@ -137,7 +137,7 @@ pub struct Sent {
     /// The script's text and its data, one per line, unencoded and with secrets unrevealed; of `open`, whether
     /// the login stays.
     pub text: String,
-    /// What runs before the parts of its frame.
+    /// Prelude of its frame, which runs before the parts.
     pub prelude: String,
 }
 
@@ -203,12 +203,12 @@ impl Scripted {
         self.book().sent.iter().filter(|sent| sent.host == host).map(|sent| sent.part.clone()).collect()
     }
 
-    /// What was streamed to a path of a host, all of it.
+    /// Returns what was streamed to a path of a host, all of it.
     pub fn file(&self, host: &str, path: &str) -> Option<Vec<u8>> {
         self.book().files.get(&(host.to_owned(), path.to_owned())).cloned()
     }
 
-    /// How many hosts were open at once, at most.
+    /// Returns the largest number of hosts that were open at once.
     pub fn most_open(&self) -> usize {
         self.book().most_open
     }

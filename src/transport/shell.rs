@@ -10,16 +10,16 @@ use super::rescue::{self, CopyError};
 use super::wire::{self, Expected, Identity, Line, Parser};
 use super::{Frame, OnPart, PartEnd, TransportError, classify};
 
-/// What the host shell is written to.
+/// Writer to the host shell.
 pub(super) type Writer = Box<dyn AsyncWrite + Send + Unpin>;
-/// What the host shell is read from.
+/// Reader of the host shell.
 pub(super) type Reader = Box<dyn AsyncRead + Send + Unpin>;
 
 const CHUNK: usize = 64 * 1024;
 /// A century: longer deadlines overflow the clock.
 const FOREVER: Duration = Duration::from_hours(100 * 365 * 24);
 
-/// Why a host shell gave no (further) answer.
+/// Reason why a host shell gave no (further) answer.
 #[derive(Debug, Clone)]
 pub(super) enum ShellError {
     /// Its output ended.
@@ -60,7 +60,7 @@ pub(super) struct HostShell {
     identity: Identity,
     /// The shell that became a launcher, where one did.
     launcher: Option<Identity>,
-    /// What came before the first answer.
+    /// Output before the first answer.
     noise: Bounded,
     chunk: Vec<u8>,
 }
@@ -97,7 +97,7 @@ impl HostShell {
         }
     }
 
-    /// Who answered the greeting.
+    /// Returns the identity of the shell that answered the greeting.
     pub(super) fn identity(&self) -> Identity {
         self.identity
     }
@@ -107,7 +107,7 @@ impl HostShell {
         self.launcher.unwrap_or(self.identity)
     }
 
-    /// What came before the first answer: greetings of login scripts, the last words of nologin.
+    /// Returns the output before the first answer: greetings of login scripts, the last words of nologin.
     pub(super) fn noise(&self) -> String {
         self.noise.text()
     }
@@ -338,11 +338,12 @@ impl HostShell {
     }
 }
 
-/// What a shell is still to be sent: more than a pipe holds goes bit by bit, while its answers are read.
+/// Bytes that a shell is still to be sent: more than a pipe holds goes bit by bit, while its answers are
+/// read.
 #[derive(Debug, Default)]
 struct Unsent {
     bytes: Vec<u8>,
-    /// How many of them are written.
+    /// Number of them that are written.
     at: usize,
 }
 

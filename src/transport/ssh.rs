@@ -37,19 +37,19 @@ use crate::disk;
 use crate::inventory::Host;
 use crate::secrets::Secrets;
 
-/// How long a second session or a new login may take when a shell hangs.
+/// Time limit for a second session or a new login when a shell hangs.
 const REVIVE: Duration = Duration::from_secs(20);
-/// How often a login is tried again whose `ssh` somebody ended.
+/// Number of retries of a login whose `ssh` somebody ended.
 const KILLED: u32 = 2;
-/// How long the orderly end of a login may take.
+/// Time limit for the orderly end of a login.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// What a run decides about its logins.
+/// Settings of a run for its logins.
 #[derive(Debug, Clone)]
 pub struct SshSettings {
     /// `$XDG_RUNTIME_DIR`; sockets go below it, else below /tmp.
     pub runtime_dir: Option<Utf8PathBuf>,
-    /// Where the `ssh_config` of the run is written, to be kept with its journal; else it goes
+    /// Directory to which the `ssh_config` of the run is written, to be kept with its journal; else it goes
     /// with the sockets when the run ends.
     pub config_dir: Option<Utf8PathBuf>,
     /// The user's and the system's own `ssh_config`, read after ours: with `-F` ssh reads neither by itself.
@@ -98,7 +98,7 @@ pub struct Ssh {
 struct Shared {
     settings: SshSettings,
     secrets: Secrets,
-    /// What is known of the passwords of sudo.
+    /// Knowledge of the passwords of sudo.
     trials: Trials,
     /// And of the one of logins.
     trial: Trial,
@@ -109,7 +109,7 @@ struct Shared {
     /// The number of a host's jump host, by the host's name.
     jumps: BTreeMap<String, usize>,
     logins: Semaphore,
-    /// Who the first shell of a host was that does not become root, by the host's name.
+    /// User of the first shell of a host that does not become root, by the host's name.
     users: Mutex<BTreeMap<String, u64>>,
     /// `None` where no login stays.
     warm: Option<Warm>,
@@ -264,8 +264,8 @@ impl Shared {
         Ok(arguments)
     }
 
-    /// Who the host shell has to be: root where the login becomes root or says that it is, else who it
-    /// was before.
+    /// Returns the user that the host shell has to be: root where the login becomes root or says that it is,
+    /// else the one that it was before.
     fn expected(&self, host: &Host, way: &Way) -> Expected {
         if way.becomes_root() || host.ssh.user.as_deref() == Some("root") {
             return Expected::Root;
@@ -318,7 +318,7 @@ impl Shared {
         }
     }
 
-    /// Where the login of a host stays; `None` where it ends with the run.
+    /// Returns the place where the login of a host stays; `None` where it ends with the run.
     async fn place(&self, host: &Host) -> Option<Place> {
         let (warm, persist) = (self.warm.as_ref()?, host.ssh.persist.as_ref()?);
         // The way through a jump host ends with the run.
@@ -488,12 +488,12 @@ impl Ramp {
         Self { began: None, backoff: Backoff::new(Duration::from_millis(100), Duration::from_millis(1600)) }
     }
 
-    /// What is left of the time that a login may take.
+    /// Returns the rest of the time that a login may take.
     fn left(&self, deadline: Duration) -> Duration {
         self.began.map_or(deadline, |began| deadline.saturating_sub(began.elapsed()))
     }
 
-    /// How long to wait before the next one; `None` when the time is up.
+    /// Returns the time to wait before the next one; `None` when the time is up.
     fn pause(&mut self, deadline: Duration) -> Option<Duration> {
         // Waiting for one's turn before the first answer was no delay of the host.
         self.began.get_or_insert_with(tokio::time::Instant::now);
@@ -534,7 +534,7 @@ struct SshRemote {
     shared: Arc<Shared>,
     host: Host,
     way: Way,
-    /// What the shell is behind.
+    /// Launcher that the shell is behind.
     launch: Option<Launch>,
     // Dropped before the login that carries it.
     session: Option<Session>,

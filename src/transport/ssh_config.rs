@@ -20,7 +20,7 @@ pub(super) struct ConfigError {
     pub(super) key: &'static str,
     /// The value.
     pub(super) value: String,
-    /// What is wrong with it.
+    /// Description of what is wrong with it.
     pub(super) reason: &'static str,
 }
 
@@ -92,7 +92,7 @@ impl Client {
         Ok(lines)
     }
 
-    /// What holds for a host and for the jump hosts in front of it: user, port and keys.
+    /// Returns the lines that hold for a host and for the jump hosts in front of it: user, port and keys.
     pub(super) fn login(self, ssh: &Ssh) -> Result<Vec<Line>, ConfigError> {
         let mut lines = Vec::new();
         if let Some(user) = &ssh.user {
@@ -191,7 +191,7 @@ impl File {
     }
 }
 
-/// What ssh does with a `%` in a value.
+/// Treatment of a `%` in a value by ssh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tokens {
     /// Expands it: `%%` is one.

@@ -19,10 +19,10 @@ use super::{ConnectKind, TransportError};
 use crate::inventory::{Become, Host};
 use crate::secrets::Secrets;
 
-/// How long the others wait for the host that tries the password: sudo may hang there.
+/// Time for which the others wait for the host that tries the password: sudo may hang there.
 const TRIAL: Duration = Duration::from_secs(15);
 
-/// How a session on a host becomes root.
+/// The way in which a session on a host becomes root.
 #[derive(Debug, Clone)]
 pub(super) enum Way {
     /// Not at all.
@@ -42,7 +42,7 @@ pub(super) struct Password {
 }
 
 impl Way {
-    /// That of a host; its password is tried as the `trials` of the run say.
+    /// Returns the way of a host; its password is tried as the `trials` of the run say.
     pub(super) fn new(host: &Host, secrets: &Secrets, trials: &Trials) -> Self {
         let Become::Sudo { password } = &host.ssh.become_method else { return Self::None };
         let Some(name) = password.as_deref() else { return Self::Free };
@@ -73,8 +73,8 @@ impl Way {
         }
     }
 
-    /// What came before that, and whether it was there: banners, login scripts and shells that
-    /// refuse may say what they like before sudo's turn.
+    /// Returns the output before sudo's turn, and whether the turn came: banners, login scripts and shells
+    /// that refuse may say what they like before it.
     pub(super) fn turn<'a>(&self, noise: &'a str) -> (&'a str, bool) {
         match (self, noise.trim_end().strip_suffix("provision-sudo")) {
             (Self::Free, Some(before)) => (before, true),
@@ -128,9 +128,9 @@ fn is_wrong(words: &str) -> bool {
         && WRONG.iter().any(|phrase| words.contains(phrase))
 }
 
-/// How lines of sudo and sudo-rs begin: the latter called itself by its name until 0.2.8.
+/// Beginnings of the lines of sudo and sudo-rs: the latter called itself by its name until 0.2.8.
 const NAMES: &[&str] = &["sudo: ", "sudo-rs: "];
-/// What sudo says when no password would help. The sentence of an old film is that of sudo-rs.
+/// Phrases of sudo when no password would help. The sentence of an old film is that of sudo-rs.
 const NOT_ALLOWED: &[&str] =
     &["sudoers", "may not run", "not allowed", "must have a tty", "I'm afraid I can't do that"];
 /// The same, and that there is no sudo, in lines that need not begin with its name.
@@ -142,9 +142,9 @@ const REFUSED: &[&str] = &[
     "'sudo'",
     "sudo: not found",
 ];
-/// What it says of a wrong password.
+/// Phrases of sudo about a wrong password.
 const WRONG: &[&str] = &["try again", "incorrect password", "ncorrect authentication"];
-/// What it says when it has got none: sudo 1.8 to 1.9, sudo-rs 0.2.5 to 0.2.15.
+/// Phrases of sudo when it has got no password: sudo 1.8 to 1.9, sudo-rs 0.2.5 to 0.2.15.
 const WANTED: &[&str] = &[
     "a password is required",
     "a terminal is required to read the password",

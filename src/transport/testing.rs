@@ -1,4 +1,4 @@
-//! What the unit tests of the wire share: hosts, and real shells that are fed a script.
+//! Helpers of the unit tests of the wire: hosts, and real shells that are fed a script.
 
 #![expect(clippy::disallowed_methods, reason = "tests start the shells that the wire must suit")]
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::MutexGuard;
 
-/// What is known of the passwords of a run, by the names of their secrets.
+/// Knowledge of the passwords of a run, by the names of their secrets.
 #[derive(Debug, Default)]
 pub(super) struct Trials(Mutex<BTreeMap<String, Arc<Trial>>>);
 
@@ -18,7 +18,7 @@ impl Trials {
     }
 }
 
-/// What is known of one password.
+/// Knowledge of one password.
 #[derive(Debug, Default)]
 pub(super) struct Trial(tokio::sync::Mutex<Known>);
 

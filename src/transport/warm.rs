@@ -35,10 +35,10 @@ const DIGITS: usize = 16;
 pub(super) const ROOM: usize = 1 + FOLDER.len() + 1 + DIGITS + 5;
 /// The most that is read of a file of host keys.
 const MOST: u64 = 64 << 20;
-/// How long the orderly end of a master may take.
+/// Time limit for the orderly end of a master.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// What is needed for logins that stay.
+/// Settings for logins that stay.
 #[derive(Debug, Clone)]
 pub struct Keep {
     /// The cluster that they are for, to be shown in lists.
@@ -47,7 +47,7 @@ pub struct Keep {
     pub home: Option<Utf8PathBuf>,
 }
 
-/// What stands in the file beside a socket.
+/// Content of the file beside a socket.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Note {
     host: String,
@@ -68,7 +68,7 @@ pub(super) struct Warm {
     visited: Mutex<BTreeSet<String>>,
 }
 
-/// Where the login of a host stays.
+/// Place where the login of a host stays.
 #[derive(Debug)]
 pub(super) struct Place {
     dir: Utf8PathBuf,
@@ -90,7 +90,7 @@ impl Warm {
         Ok(Self { dir, keep, there, visited: Mutex::default() })
     }
 
-    /// Where the login of this host stays. `None` where it cannot be said what decides it.
+    /// Returns the place where the login of this host stays. `None` where it cannot be said what decides it.
     /// `asked` is what `ssh -G` says of it.
     pub(super) fn place(&self, host: &Host, asked: &str, lasting: Duration) -> Option<Place> {
         let name = digest(asked, host.ssh.known_hosts.as_deref(), self.keep.home.as_deref())?;
@@ -127,7 +127,7 @@ impl Place {
         self.dir.join(format!("{}.{}", self.name, nonce.get(nonce.len() - 4..).unwrap_or(&nonce)))
     }
 
-    /// How long a master stays.
+    /// Returns the seconds that a master stays after its last use.
     pub(super) fn seconds(&self) -> u64 {
         self.note.persist
     }
@@ -194,7 +194,7 @@ impl Drop for Kept {
 pub struct WarmLogin {
     /// The host that it was made for.
     pub host: String,
-    /// What `ssh` was called with.
+    /// Address that `ssh` was called with.
     pub address: String,
     /// The cluster of the inventory.
     pub cluster: String,
@@ -202,7 +202,7 @@ pub struct WarmLogin {
     pub since: SystemTime,
     /// When it was used last.
     pub used: SystemTime,
-    /// How long it stays after that.
+    /// Time that it stays after that.
     pub persist: Duration,
     /// Whether a run uses it now.
     pub busy: bool,
@@ -257,8 +257,9 @@ impl WarmLogin {
     }
 }
 
-/// What decides where and how a login goes, as a name: what `ssh -G` says of it, which keys of hosts are recorded,
-/// and whether the private keys are still the same files. `None` where that cannot be read here.
+/// Returns a name for what decides where and how a login goes: what `ssh -G` says of it, which keys of hosts
+/// are recorded, and whether the private keys are still the same files. `None` where that cannot be read
+/// here.
 fn digest(asked: &str, known_hosts: Option<&Utf8Path>, home: Option<&Utf8Path>) -> Option<String> {
     let mut digest = Sha256::new();
     let mut add = |bytes: &[u8]| {

@@ -73,7 +73,7 @@ impl Script {
         out.push_str(" </dev/null");
     }
 
-    /// Why it must not be sent.
+    /// Returns the reason why it must not be sent, if there is one.
     fn refusal(&self, secrets: &Secrets) -> Option<String> {
         let nul = |text: &str| {
             text.contains('\0').then(|| "holds a NUL character, which no shell word can hold".to_owned())
@@ -162,19 +162,19 @@ fn format_end(nonce: &str, index: usize) -> String {
     format!("printf '\\n%s end %s %s\\n' {nonce} {index} \"$?\"\n")
 }
 
-/// Who the host shell has to be.
+/// User that the host shell has to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Expected {
     /// Whoever it is: the first shell of a login that becomes nobody else.
     Anyone,
-    /// Who the first shell of the login was.
+    /// The user of the first shell of the login.
     User(u64),
     /// Root, in root's group.
     Root,
 }
 
 impl Expected {
-    /// What `UID:GID` of the shell must match.
+    /// Returns the pattern that `UID:GID` of the shell must match.
     fn pattern(self) -> String {
         match self {
             Self::Anyone => "*".to_owned(),
@@ -271,7 +271,7 @@ pub(super) fn launch(nonce: &str, words: &[String]) -> Result<String, TransportE
     Ok(format!("{{\nprintf '\\n%s begin 0\\n' {nonce}\nexec {}\n}}\n", words.join(" ")))
 }
 
-/// Who the host shell is, as it says itself.
+/// Identity of the host shell, as it says itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Identity {
     /// Its process.
@@ -295,7 +295,7 @@ pub(super) enum Line {
     End(usize, i32),
     /// The shell is not who it should be; its user and group.
     Stranger(String, String),
-    /// What the bootstrap of sudo found out.
+    /// Result of the bootstrap of sudo.
     Sudo(String),
     /// The last of what a task printed so far.
     Said(Vec<u8>),
@@ -385,8 +385,8 @@ impl Parser {
     }
 }
 
-/// What a host shell answers, read in pieces of this size: each line of ours with the output before it,
-/// then the output after the last. For `make fuzz` alone.
+/// Splits the answers of a host shell, read in pieces of this size: each line of ours with the output before
+/// it, then the output after the last. For `make fuzz` alone.
 #[doc(hidden)]
 pub fn split(bytes: &[u8], nonce: &str, piece: usize) -> Vec<(Vec<u8>, String)> {
     let limit = 2 * bytes.len();
@@ -585,7 +585,7 @@ mod tests {
         }
     }
 
-    /// How scripts read what `pack` writes.
+    /// Shell text with which scripts read what `pack` writes.
     const UNPACK: &str = "case $1 in =*) printf '%s' \"${1#=}\" ;; *) printf '%s' \"$1\" | base64 -d ;; esac";
 
     #[test]
@@ -738,7 +738,7 @@ mod tests {
         assert!(rest.is_empty());
     }
 
-    /// What may still become a line of ours is kept back, and nothing else.
+    /// Text that may still become a line of ours is kept back, and nothing else.
     #[test]
     fn a_line_that_is_too_long_is_output_at_once() {
         let after = |length: usize| format!("out\n{NONCE} {}", "x".repeat(length));

@@ -1,4 +1,4 @@
-//! What is known of the hosts by now, and what of it was told.
+//! Findings that are known by now, and those of them that were told.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,11 @@ use super::round::{Heard, Round};
 use crate::events::CheckStatus;
 use crate::inventory::Watch;
 
-/// How long a finding that recovered is remembered, in seconds: one that comes back sooner flaps.
+/// Seconds for which a finding that recovered is remembered: one that comes back sooner flaps.
 const DAY: i64 = 86_400;
-/// How often the rounds of `recover` double for what flaps.
+/// Maximum number of times that the rounds of `recover` double for a finding that flaps.
 const MOST_DOUBLED: u32 = 4;
-/// What is written here; another version is not read.
+/// Version of the format that is written here; another version is not read.
 const FORMAT: u32 = 1;
 
 /// One finding of one host, over all rounds.
@@ -34,13 +34,13 @@ struct Entry {
     once: bool,
     /// As what it was told; `None`: not told, or told as recovered.
     told: Option<CheckStatus>,
-    /// How often it came back within a day after it was told as recovered.
+    /// Number of times that it came back within a day after it was told as recovered.
     returns: u32,
     /// When it was told as recovered.
     recovered: Option<Timestamp>,
 }
 
-/// What happened to a finding.
+/// Kind of change of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeKind {
@@ -52,22 +52,22 @@ pub enum ChangeKind {
     Recovered,
 }
 
-/// What is to be told of one host.
+/// A change of one host that is to be told.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// What happened.
+    /// Kind of change.
     pub kind: ChangeKind,
     /// The host; empty for the round itself.
     pub host: String,
     /// The check, or the task that is not as it should be.
     pub what: String,
-    /// How bad it is, or was.
+    /// Severity, or the last one where it has recovered.
     pub status: CheckStatus,
-    /// What was found.
+    /// Description of the finding.
     pub message: String,
-    /// What to do.
+    /// Advice about the finding.
     pub hint: Option<String>,
-    /// How often it came back within a day.
+    /// Number of times that it came back within a day.
     pub returns: u32,
 }
 
@@ -79,7 +79,7 @@ pub struct Memory {
     findings: BTreeMap<String, BTreeMap<String, Entry>>,
     /// When something was told last.
     told: Option<Timestamp>,
-    /// What is to be delivered, by webhook.
+    /// Messages that are to be delivered, by webhook.
     pub outbox: Outbox,
 }
 
@@ -90,7 +90,7 @@ impl Memory {
         if self.format == FORMAT { self } else { Self { format: FORMAT, ..Self::default() } }
     }
 
-    /// How many findings there are now.
+    /// Returns the number of findings that there are now.
     pub fn findings(&self) -> usize {
         self.findings.values().flat_map(BTreeMap::values).filter(|entry| entry.seen > 0).count()
     }
@@ -145,7 +145,7 @@ impl Memory {
         });
     }
 
-    /// What is to be told by now.
+    /// Returns the changes that are to be told by now.
     pub fn changes(&self, watch: &Watch) -> Vec<Change> {
         let mut changes = Vec::new();
         for (host, entries) in &self.findings {

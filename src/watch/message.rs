@@ -1,4 +1,4 @@
-//! What is told: one message for all that changed, one line for all hosts of which the same is true.
+//! Messages of the watch: one for all changes, with one line for all hosts of which the same is true.
 
 use indexmap::IndexMap;
 use jiff::Timestamp;
@@ -15,23 +15,23 @@ const MOST: usize = 200;
 /// The same change of some hosts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Line {
-    /// What happened.
+    /// Kind of change.
     pub change: ChangeKind,
-    /// How bad it is, or was.
+    /// Severity, or the last one where it has recovered.
     pub status: CheckStatus,
     /// The check, or the task that is not as it should be.
     pub what: String,
     /// The hosts, folded; empty for the watch itself.
     pub hosts: String,
-    /// How many they are.
+    /// Number of hosts.
     pub number: usize,
-    /// What was found on the first of them.
+    /// Description of the finding on the first of them.
     pub message: String,
-    /// How many other texts there are.
+    /// Number of other texts.
     pub others: usize,
-    /// What to do.
+    /// Advice about the finding.
     pub hint: Option<String>,
-    /// How often it came back within a day.
+    /// Number of times that it came back within a day.
     pub returns: u32,
 }
 
@@ -46,9 +46,9 @@ pub struct Message {
     pub at: Timestamp,
     /// One line that says it all.
     pub title: String,
-    /// What changed.
+    /// Lines about the changes.
     pub changes: Vec<Line>,
-    /// What stands below: where to look further.
+    /// Last line: where to look further.
     pub footer: String,
 }
 

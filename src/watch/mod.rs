@@ -1,12 +1,13 @@
-//! What changed since the last look at the hosts, and telling it.
+//! Detection of changes since the last look at the hosts, and delivery of messages about them.
 //!
 //! ```text
 //!   record of a verify ─> Round ─> Memory ─> changes ─> Message ─> Outbox ─> webhook
 //!                                     └────────── one file, replaced as a whole ┘
 //! ```
 //!
-//! Everything but `post` is pure: the time is given. What was told and what is still to be delivered stand in
-//! one file, so that a watch that is killed neither forgets a message nor makes it twice.
+//! Everything but `post` is pure: the time is given. The changes that were told and the messages that are
+//! still to be delivered stand in one file, so that a watch that is killed neither forgets a message nor
+//! makes it twice.
 
 mod memory;
 mod message;

@@ -16,10 +16,10 @@ const MOST: usize = 100;
 const PAUSES: [Duration; 2] = [Duration::from_secs(5), Duration::from_mins(10)];
 /// Between two messages: DingTalk and WeCom take 20 a minute.
 const BETWEEN: Duration = Duration::from_secs(4);
-/// How long a message that the service itself refuses keeps back those behind it.
+/// Time for which a message that the service itself refuses keeps back those behind it.
 const REFUSED: SignedDuration = SignedDuration::from_hours(72);
 
-/// What one try came to.
+/// Result of one try.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
     /// Somebody answered, with this.
@@ -28,7 +28,7 @@ pub enum Reply {
     Silence(String),
 }
 
-/// What waits for one webhook.
+/// Messages that wait for one webhook.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 struct Queue {
     letters: VecDeque<Message>,
@@ -42,7 +42,7 @@ struct Queue {
     lost: u64,
 }
 
-/// What waits for all webhooks, by their names.
+/// Messages that wait for all webhooks, by the names of these.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Outbox(BTreeMap<String, Queue>);
@@ -88,7 +88,7 @@ impl Outbox {
         waiting.map(|queue| queue.next.unwrap_or(Timestamp::UNIX_EPOCH)).min()
     }
 
-    /// How many messages wait.
+    /// Returns the number of messages that wait.
     pub fn waiting(&self) -> usize {
         self.0.values().map(|queue| queue.letters.len()).sum()
     }

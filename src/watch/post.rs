@@ -11,7 +11,7 @@ use super::vendor::{Request, delivery};
 use crate::disk;
 use crate::inventory::WebhookKind;
 
-/// How long one request may take, from the name of the service to its last byte.
+/// Time limit of one request, from the name of the service to its last byte.
 const LIMIT: Duration = Duration::from_secs(15);
 /// The most that is read of an answer.
 const MOST: u64 = 64 << 10;

@@ -1,4 +1,4 @@
-//! What one look at the hosts found.
+//! Findings of one look at the hosts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,11 +6,11 @@ use crate::checks::{self, Needs};
 use crate::events::{CheckStatus, HostRecord, HostStatus, PlannedTask, PlannedVerdict, Record};
 use crate::report::style::safe_line;
 
-/// What a host that is not reached lacks.
+/// Check that a host fails which is not reached.
 pub(super) const REACHABLE: &str = "host.reachable";
-/// What stands before the name of a task that is not as the inventory says.
+/// Prefix of the name of a task that is not as the inventory says.
 pub(super) const DRIFT: &str = "drift: ";
-/// What a round that cannot be made lacks.
+/// Check that a round fails which cannot be made.
 pub(super) const ROUND: &str = "watch.round";
 /// Longest text of one finding.
 const LONGEST: usize = 300;
@@ -18,17 +18,17 @@ const LONGEST: usize = 300;
 /// One finding of a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// How bad it is.
+    /// Severity of the finding.
     pub status: CheckStatus,
-    /// What was found.
+    /// Description of the finding.
     pub message: String,
-    /// What to do.
+    /// Advice about the finding.
     pub hint: Option<String>,
     /// It is about what happened since the last round, so the next one does not see it again.
     pub once: bool,
 }
 
-/// What was heard of one host.
+/// Answers and findings of one host.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Heard {
     reach: bool,
@@ -58,7 +58,7 @@ impl Heard {
     }
 }
 
-/// What one look at the hosts found.
+/// Findings of one look at the hosts.
 #[derive(Debug, Clone, Default)]
 pub struct Round {
     /// The hosts that it was about; `None`: it could not be made.

@@ -4,7 +4,7 @@ use camino::Utf8Path;
 
 use crate::put;
 
-/// What a unit is about; paths are absolute.
+/// Settings of a unit; paths are absolute.
 #[derive(Debug, Clone)]
 pub struct Unit<'a> {
     /// Name of the cluster.
@@ -15,9 +15,9 @@ pub struct Unit<'a> {
     pub inventory: &'a Utf8Path,
     /// Further arguments.
     pub arguments: &'a [String],
-    /// Whose it is.
+    /// User that the unit runs as.
     pub user: &'a str,
-    /// Where the state of that user stands.
+    /// Directory of that user's state.
     pub state: &'a Utf8Path,
     /// Whether this machine is one of the hosts: then the watch becomes root here.
     pub local: bool,
@@ -54,7 +54,7 @@ pub fn unit(unit: &Unit<'_>) -> String {
     text
 }
 
-/// What a program that only talks to other machines does not need.
+/// Settings that take away what a program which only talks to other machines does not need.
 const NARROW: &[&str] = &[
     "NoNewPrivileges=yes",
     "PrivateDevices=yes",

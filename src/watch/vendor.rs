@@ -37,10 +37,10 @@ fn most(kind: WebhookKind) -> usize {
     }
 }
 
-/// What is sent. It holds secrets: no `Debug`.
+/// A request to a webhook. It holds secrets: no `Debug`.
 #[expect(missing_debug_implementations, reason = "its URL is a secret")]
 pub struct Request {
-    /// Where to.
+    /// URL that it is sent to.
     pub url: String,
     /// Beside `Content-Type: application/json`.
     pub headers: Vec<(&'static str, String)>,
@@ -122,14 +122,14 @@ fn base64(key: &str, text: &str) -> String {
     STANDARD.encode(hmac(key, text))
 }
 
-/// What an answer means.
+/// Meaning of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Delivery {
     /// The message has arrived.
     Delivered,
     /// It may arrive later.
     Later {
-        /// What was answered.
+        /// Text of the answer.
         reason: String,
         /// Not before this.
         after: Duration,

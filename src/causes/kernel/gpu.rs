@@ -14,7 +14,7 @@ const NOVA: &str =
 const CABLE: &str = "switch the host off and connect the power cables of the GPU";
 const HELD: &str = "`lspci -k` says which driver holds the GPU (nouveau, nova_core, vfio-pci): blacklist it, rebuild the initramfs and reboot";
 const LOST: &str = "power-cycle the host: the GPU fell off the bus; see gpu.xid";
-/// Why a GPU cannot be initialised, told by what is said beside it.
+/// Reasons why a GPU cannot be initialised, told by what is said beside it.
 const REASONS: &[Apart] = &[
     Apart { beside: &["nvidia.open_modules"], act: FLAVOUR },
     Apart { beside: &["nvidia.legacy"], act: LEGACY },

@@ -1,4 +1,4 @@
-//! What the kernel's log tells of GPUs and their switches.
+//! Messages of the kernel's log about GPUs and their switches.
 
 use crate::causes::{Counts, Said};
 use crate::checks::shared::log::{judge, judge_those};
@@ -54,7 +54,8 @@ fn log<'s>(subject: &Subject<'s>, check: &str) -> Result<&'s Log, Verdict> {
     }
 }
 
-/// What to do when the driver does not answer, by the first grave thing that the kernel says of it.
+/// Returns advice for a driver that does not answer, by the first failure that the kernel's log reports of
+/// it.
 pub(super) fn reason(subject: &Subject<'_>) -> Option<&'static str> {
     let said = subject.log().ok()?.said();
     let of_driver = said.iter().filter(|one| matches!(one.cause.check, "driver.log" | "gpu.xid"));

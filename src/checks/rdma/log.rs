@@ -1,4 +1,4 @@
-//! What the kernel's log tells of cards, their cables and their slots.
+//! Messages of the kernel's log about cards, their cables and their slots.
 
 use crate::causes::Said;
 use crate::checks::shared::log::judge_those;
@@ -32,8 +32,9 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
     },
 ];
 
-/// What the log says of mlx5 cards by the causes of a check. Cards that `expect.rdma.ignore` leaves out are left out,
-/// and a second port that never had a cable: it says so whenever its driver is loaded.
+/// Judges the log's messages about mlx5 cards by the causes of a check. It leaves out cards in
+/// `expect.rdma.ignore`, and a second port that never had a cable: such a port reports that whenever its
+/// driver is loaded.
 fn of_cards(subject: &Subject<'_>, check: &str, nothing: &str) -> Checked {
     let log = subject.log()?;
     let all = subject.seen(subject.rdma().map(|rdma| &rdma.devices), None)?;

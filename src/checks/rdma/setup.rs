@@ -157,7 +157,8 @@ fn verbs(subject: &Subject<'_>) -> Checked {
     Ok(findings.verdict(format!("{} devices", devices.len())))
 }
 
-/// What a RoCE port can have over a network device: 96 bytes are headers (`iboe_get_mtu()` of the kernel).
+/// Returns the MTU that a RoCE port can have over a network device: 96 bytes are headers (`iboe_get_mtu()` of
+/// the kernel).
 fn derived(netdev_mtu: u32) -> Option<u32> {
     [4096, 2048, 1024, 512, 256].into_iter().find(|mtu| mtu + 96 <= netdev_mtu)
 }

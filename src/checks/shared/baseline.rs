@@ -70,7 +70,7 @@ pub(in crate::checks) struct Growth {
     pub(in crate::checks) by: u64,
 }
 
-/// What grew since the last `verify`, and what cannot grow any more.
+/// Counters that grew since the last `verify`, and those that cannot grow any more.
 pub(in crate::checks) struct Growths {
     pub(in crate::checks) grown: Vec<Growth>,
     /// Counters that stand at the highest number that they hold; `by` is that number.
@@ -92,7 +92,7 @@ fn highest(counter: &str) -> Option<u64> {
     }
 }
 
-/// What grew of the counters of one group that a filter takes.
+/// Finds the counters of one group that a filter takes and that grew.
 ///
 /// # Errors
 /// The verdict when there is nothing to compare.

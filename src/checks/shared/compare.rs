@@ -11,10 +11,10 @@ use crate::facts::clock::Offset;
 use crate::hostlist;
 use crate::words::count;
 
-/// What is compared, and how it is read of a host.
+/// Reads from a host the values that are compared.
 pub(in crate::checks) type Read = fn(&Subject<'_>) -> Vec<(String, String)>;
 
-/// How hosts are compared.
+/// Method of comparing hosts.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::checks) enum How {
     /// The hosts of the same groups should have the same value.
@@ -38,7 +38,7 @@ pub(in crate::checks) struct Compared {
     pub(in crate::checks) read: Read,
 }
 
-/// Which hosts have which value of one thing.
+/// Hosts by their value of one thing.
 #[derive(Debug, Default)]
 struct Values {
     hosts: BTreeMap<String, Vec<String>>,
@@ -52,9 +52,9 @@ pub struct Comparison {
     same: BTreeMap<(&'static str, String, String), Values>,
     /// By check and value.
     unique: BTreeMap<(&'static str, String), Vec<String>>,
-    /// How many hosts have such a value at all.
+    /// Number of hosts that have such a value at all, by check.
     holders: BTreeMap<&'static str, usize>,
-    /// How far their clocks are ahead of that of the machine that asks, by host.
+    /// Offset of each host's clock: how far it is ahead of that of the machine that asks.
     pub(in crate::checks) clocks: BTreeMap<String, Offset>,
     /// Ports that are up, by groups of hosts: device and number.
     ports: BTreeSet<(String, String, u32)>,

@@ -22,7 +22,7 @@ use crate::facts::system::SystemQuery;
 use crate::facts::{self, Query};
 use crate::inventory::expect::UnknownIs;
 
-/// What a host is told of a check that its inventory leaves out.
+/// Message of a check that the inventory of a host leaves out.
 pub const LEFT_OUT: &str = "left out by expect.ignore";
 /// Basic facts that checks look at.
 const FACTS: &[&str] = &[
@@ -41,7 +41,7 @@ const FACTS: &[&str] = &[
     "users",
 ];
 
-/// What has to be asked for the checks.
+/// Returns the queries that the checks need.
 pub fn queries() -> BTreeSet<Query> {
     let facts = FACTS.iter().filter_map(|name| facts::base(name));
     let probes: [Query; 11] = [
@@ -60,7 +60,7 @@ pub fn queries() -> BTreeSet<Query> {
     facts.chain(probes).collect()
 }
 
-/// What came out on one host.
+/// Results of all checks on one host.
 #[derive(Debug, Clone)]
 pub struct Conclusion {
     /// Name of the host.

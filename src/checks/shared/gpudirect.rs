@@ -1,4 +1,4 @@
-//! Which way there is from network cards to GPU memory.
+//! The path from network cards to GPU memory.
 
 use super::models;
 use super::subject::Subject;

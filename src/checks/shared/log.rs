@@ -1,4 +1,4 @@
-//! What the kernel's log says, as findings of the checks that own its causes.
+//! Messages of the kernel's log, as findings of the checks that own their causes.
 
 use std::collections::BTreeMap;
 
@@ -16,12 +16,12 @@ use crate::words::count;
 const EVIDENCE: usize = 8;
 const ADVICE: usize = 3;
 
-/// What one check makes of all that is said.
+/// Judges all messages of the log for one check.
 pub(in crate::checks) fn judge(check: &str, log: &Log, all: &[Said<'_>], nothing: &str) -> Verdict {
     judge_those(log, all, all.iter().filter(|said| said.cause.check == check), nothing)
 }
 
-/// The same of some of it. What counts most is told; what counts less is told where nothing else is.
+/// Judges some of the messages. What counts most is told; what counts less is told where nothing else is.
 pub(in crate::checks) fn judge_those<'s, 'l: 's>(
     log: &Log,
     all: &[Said<'l>],
@@ -77,7 +77,7 @@ pub(in crate::checks) fn judge_those<'s, 'l: 's>(
     }
 }
 
-/// What a check makes of the log of a host, whose kernel is its own.
+/// Judges the log for one check, on a host whose kernel is its own.
 pub(in crate::checks) fn of_kernel(subject: &Subject<'_>, check: &str) -> Checked {
     subject.has_own_system()?;
     let log = subject.log()?;

@@ -1,4 +1,4 @@
-//! What checks are made with.
+//! Building blocks of checks.
 
 pub(super) mod baseline;
 pub(super) mod clock;

@@ -1,9 +1,9 @@
-//! What a healthy GPU of a known model has.
+//! Properties of a healthy GPU, by model.
 
 /// A model.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::checks) struct Model {
-    /// What its product name has in it; longer names first.
+    /// A part of its product name; longer names first.
     pub(in crate::checks) name: &'static str,
     /// Total memory in MiB.
     pub(in crate::checks) memory_mib: u64,

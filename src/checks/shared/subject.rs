@@ -26,16 +26,16 @@ use crate::inventory::expect::{Expect, ExpectDriver, ExpectGpu, ExpectNetwork, E
 use crate::inventory::host::is_compute;
 use crate::inventory::{Host, Promises};
 
-/// What is seen of a host behind a launcher, and in a new login to hold it against.
+/// The view of a host behind a launcher, and that of a new login to compare it with.
 #[derive(Debug)]
 pub struct JobView {
     /// The command line that started it.
     pub launcher: String,
-    /// What a new login sees.
+    /// View of a new login.
     pub login: Seen<View>,
-    /// What the job sees.
+    /// View of the job.
     pub view: Seen<View>,
-    /// What the probes say in the job, or why there is none.
+    /// Answers of the probes in the job, or the reason why there are none.
     pub facts: Result<Facts, String>,
 }
 
@@ -60,7 +60,7 @@ impl JobView {
 pub struct Subject<'a> {
     /// The host as the inventory has it.
     pub host: &'a Host,
-    /// What is declared: by `expect:`, else by tasks.
+    /// Declared expectations: by `expect:`, else by tasks.
     pub expect: Expect,
     /// The basic facts.
     pub facts: Json,
@@ -72,7 +72,7 @@ pub struct Subject<'a> {
     pub fleet: Option<std::sync::Arc<Comparison>>,
     /// Counters at the last `verify`.
     pub baseline: Option<&'a Baseline>,
-    /// What is seen behind a launcher.
+    /// The view behind a launcher.
     pub job: Option<&'a JobView>,
     answers: &'a Facts,
     promises: Option<&'a Promises>,
@@ -133,7 +133,7 @@ impl<'a> Subject<'a> {
         Ok(self)
     }
 
-    /// What the tasks promise of a network link; `expect:` and `nics:` are stronger.
+    /// Returns the value that tasks promise for a network link; `expect:` and `nics:` take precedence.
     pub fn promised_of<T: serde::de::DeserializeOwned>(&self, key: &str, link: &str) -> Option<T> {
         serde_json::from_value(self.promises?.of_link(key, link)?.clone()).ok()
     }
@@ -145,7 +145,7 @@ impl<'a> Subject<'a> {
             && self.promises.is_some_and(|promises| promises.of_host(key).is_some())
     }
 
-    /// Where what is expected by some keys comes from, a sentence for each.
+    /// Explains where the expectations of some keys come from, in a sentence for each.
     pub fn origins(&self, keys: &[&str]) -> Vec<String> {
         let none = Promises::default();
         let promises = self.promises.unwrap_or(&none);
@@ -155,7 +155,8 @@ impl<'a> Subject<'a> {
         keys.iter().flat_map(origins).collect()
     }
 
-    /// What `nics:` says of a key, which is stronger for these cards than anything else.
+    /// Explains the value that `nics:` gives a key, which takes precedence for these cards over anything
+    /// else.
     fn of_nics(&self, key: &str) -> Option<String> {
         let field = match key {
             "network.mtu" => "mtu",
@@ -169,27 +170,27 @@ impl<'a> Subject<'a> {
         (!values.is_empty()).then(|| format!("{key} {values}: by `{field}` of nics in the inventory"))
     }
 
-    /// Why nothing is expected of some keys although tasks promise something.
+    /// Returns the reason why nothing is expected of some keys although tasks promise something.
     pub fn at_odds(&self, keys: &[&str]) -> Option<String> {
         keys.iter().find_map(|key| self.promises?.at_odds(key))
     }
 
-    /// What is declared of GPUs.
+    /// Returns the declared expectations of GPUs.
     pub fn expect_gpu(&self) -> ExpectGpu {
         self.expect.gpu.clone().unwrap_or_default()
     }
 
-    /// What is declared of RDMA devices.
+    /// Returns the declared expectations of RDMA devices.
     pub fn expect_rdma(&self) -> ExpectRdma {
         self.expect.rdma.clone().unwrap_or_default()
     }
 
-    /// What is declared of networks.
+    /// Returns the declared expectations of networks.
     pub fn expect_network(&self) -> ExpectNetwork {
         self.expect.network.clone().unwrap_or_default()
     }
 
-    /// What the host answered.
+    /// Returns the host's answer to a question, or the gap that stands in its place.
     fn answer<Q: Question>(&self, question: &Q) -> Result<&'a Q::Answer, Gap> {
         let gap = |kind, reason: &str| Err(Gap::new(kind, &question.label(), reason));
         match self.answers.get(question) {
@@ -200,12 +201,12 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// What `nvidia-smi` and the driver show.
+    /// Returns the answers of `nvidia-smi` and the driver.
     pub fn nvidia(&self) -> Result<&'a Nvidia, Gap> {
         self.answer(&NvidiaQuery)
     }
 
-    /// What sysfs shows of RDMA.
+    /// Returns the state of RDMA in sysfs.
     pub fn rdma(&self) -> Result<&'a Rdma, Gap> {
         self.answer(&RdmaQuery)
     }
@@ -226,7 +227,7 @@ impl<'a> Subject<'a> {
         Ok(self.driver()?.loaded.as_ref())
     }
 
-    /// What stands around the driver.
+    /// Returns the facts about the driver's surroundings.
     ///
     /// # Errors
     /// The verdict when it is not known.
@@ -234,7 +235,7 @@ impl<'a> Subject<'a> {
         self.answer(&UpkeepQuery).map_err(|gap| Verdict::gap(&gap, None))
     }
 
-    /// What the kernel that boots next will find.
+    /// Returns the facts about the kernel that boots next.
     ///
     /// # Errors
     /// The verdict when it is not known.
@@ -250,7 +251,7 @@ impl<'a> Subject<'a> {
         self.seen(Ok(&self.upkeep()?.peermem), None)
     }
 
-    /// What stands between GPUs, cards and the fabric.
+    /// Returns the facts about the links between GPUs, cards and the fabric.
     pub fn fabric(&self) -> Result<&'a Fabric, Gap> {
         self.answer(&FabricQuery)
     }
@@ -271,7 +272,7 @@ impl<'a> Subject<'a> {
         seen.map_err(|gap| Verdict::gap(&gap, None))
     }
 
-    /// How far its clock is ahead of that of the machine that asks; `None` where that was not told.
+    /// Returns how far its clock is ahead of that of the machine that asks; `None` where that is not known.
     pub fn clock_offset(&self) -> Option<Offset> {
         self.answer(&OffsetQuery).ok().copied()
     }
@@ -289,7 +290,7 @@ impl<'a> Subject<'a> {
         self.answer(&SoftwareQuery)
     }
 
-    /// What a new login of the user gets.
+    /// Returns the limits and settings that a new login of the user gets.
     ///
     /// # Errors
     /// The verdict when it is not known.
@@ -321,7 +322,7 @@ impl<'a> Subject<'a> {
         if self.is_container() { self.is_of_cluster() } else { Ok(()) }
     }
 
-    /// What is declared of the system.
+    /// Returns the declared expectations of the system.
     pub fn expect_system(&self) -> ExpectSystem {
         self.expect.system.clone().unwrap_or_default()
     }
@@ -382,7 +383,7 @@ impl<'a> Subject<'a> {
         mtu(self.facts.get("network")?, link)
     }
 
-    /// What is declared of the driver.
+    /// Returns the declared expectations of the driver.
     pub fn expect_driver(&self) -> ExpectDriver {
         self.expect.driver.clone().unwrap_or_default()
     }
@@ -461,7 +462,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// What `nvidia-smi -q -x` says, when the host has GPUs.
+    /// Returns the output of `nvidia-smi -q -x`, when the host has GPUs.
     ///
     /// # Errors
     /// The verdict when there is none.
@@ -511,8 +512,8 @@ impl<'a> Subject<'a> {
             || self.compute_nics().next().is_some()
     }
 
-    /// Those of these devices that are checked: not what the inventory leaves out, and not those through which the fabric
-    /// manager reaches the switches of NVLink.
+    /// Selects the devices that are checked: leaves out those that the inventory ignores, and those through
+    /// which the fabric manager reaches the switches of NVLink.
     pub fn checked<'d>(&self, devices: &'d [Device]) -> Vec<&'d Device> {
         let ignored = self.expect_rdma().ignore.unwrap_or_default();
         let counts = |device: &&Device| !device.manages_switch && !ignored.contains(&device.name);

@@ -1,4 +1,4 @@
-//! How a check ends, and how the findings on many devices become one line.
+//! Verdicts of checks, and the folding of findings on many devices into one line.
 
 use std::fmt::Display;
 
@@ -11,7 +11,7 @@ use crate::hostlist;
 /// Most lines of evidence that a finding carries.
 const EVIDENCE: usize = 8;
 
-/// How a check ended on one host.
+/// Result of a check on one host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// As it should be: what was seen.
@@ -20,22 +20,22 @@ pub enum Verdict {
     Skip(String),
     /// Cannot be told.
     Unknown {
-        /// Why.
+        /// Reason.
         message: String,
-        /// What was seen instead.
+        /// Output that was seen instead.
         evidence: Vec<Evidence>,
         /// The check that tells the cause.
         because: Option<&'static str>,
     },
     /// Not as it should be.
     Finding {
-        /// What is wrong.
+        /// Description of the problem.
         message: String,
-        /// What that is based on.
+        /// Evidence for it.
         evidence: Vec<Evidence>,
-        /// What to do, when the check's own hint is not it.
+        /// Advice, when the check's own hint does not fit.
         hint: Option<String>,
-        /// What it counts as, when not the severity of the check.
+        /// Severity, when it is not that of the check.
         severity: Option<CheckStatus>,
     },
 }
@@ -96,7 +96,7 @@ impl Verdict {
         }
     }
 
-    /// What is not known, with the check that tells why.
+    /// Returns the verdict for a gap in the answers, with the check that tells why it is there.
     pub(in crate::checks) fn gap(gap: &Gap, because: Option<&'static str>) -> Self {
         let line = if gap.output.is_empty() { gap.reason.as_str() } else { gap.output.as_str() };
         Self::Unknown {
@@ -107,7 +107,7 @@ impl Verdict {
     }
 }
 
-/// What is wrong or not known about the devices of a host.
+/// Problems and unknowns of the devices of a host.
 #[derive(Debug, Default)]
 pub struct Findings {
     wrong: IndexMap<String, Vec<String>>,
@@ -146,7 +146,7 @@ impl Findings {
         self.wrong.is_empty()
     }
 
-    /// What is wrong wins over what is not known.
+    /// Folds the findings into a verdict; a problem takes precedence over an unknown.
     pub(in crate::checks) fn verdict(self, pass: impl Into<String>) -> Verdict {
         let Self { wrong, unknown, mut evidence, mut unknown_evidence } = self;
         evidence.truncate(EVIDENCE);

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// What a check says of a host, where it is told from something that looks like it.
+/// Verdicts of checks that must tell a problem from one that looks like it.
 #[test]
 fn what_is_told_apart() {
     let active = "4: ACTIVE";

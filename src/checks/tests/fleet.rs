@@ -35,7 +35,7 @@ pub(super) fn compared(sites: &[(&str, Site)]) -> BTreeMap<String, Vec<(String, 
         .collect()
 }
 
-/// How a check of each of several hosts of one group ended.
+/// Returns the status of a check on each of several hosts of one group.
 pub(super) fn compared_all(sites: &[(&str, Site)], check: &str) -> Vec<CheckStatus> {
     let of = |(name, site): &(&str, Site)| {
         (Host { name: (*name).to_owned(), expect: site.expect.clone(), ..host() }, site.answers())

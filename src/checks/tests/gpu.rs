@@ -1,4 +1,4 @@
-//! What cards, boards and links say.
+//! Checks of cards, boards and links.
 
 use super::*;
 

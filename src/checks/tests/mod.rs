@@ -22,10 +22,10 @@ use crate::inventory::Host;
 const OTHER_NCCL: &str = "/lib/x86_64-linux-gnu/libnccl.so.2 (0x2)\nuser=ubuntu\nfile=libnccl.so.2 /usr/lib/x86_64-linux-gnu/libnccl.so.2.28.3";
 const SMI: &str = include_str!("../../lab/profiles/recorded/h200-x2/nvidia-smi-q-x.xml");
 const NVLINK: &str = include_str!("../../lab/profiles/recorded/h200-x2/nvidia-smi-nvlink-s.txt");
-/// What `nvidia-smi topo -m` prints for two GPUs with a card each.
+/// Output of `nvidia-smi topo -m` for two GPUs with a card each.
 const TOPO: &str = "\tGPU0\tGPU1\tNIC0\tNIC1\tCPU Affinity\tNUMA Affinity\nGPU0\t X \tNV18\tPIX\tSYS\t0-47\t0\nGPU1\tNV18\t X \tSYS\tPIX\t48-95\t1\nNIC0\tPIX\tSYS\t X \tSYS\nNIC1\tSYS\tPIX\tSYS\t X \n\nNIC Legend:\n\n  NIC0: mlx5_0\n  NIC1: mlx5_1\n";
 
-/// What a probe prints for a command.
+/// Formats a command's section in the output of a probe.
 fn section(command: &str, output: &str, status: &str) -> String {
     format!("\n\u{1e}ask {command}\n{output}\n\u{1e}end {status}\n")
 }
@@ -253,7 +253,7 @@ impl Site {
         results.map(|result| (result.check, (result.status, result.message))).collect()
     }
 
-    /// What a check advises.
+    /// Returns the hint of a check.
     fn hint(&self, check: &str) -> String {
         let found = self.conclude(None).into_iter().find(|result| result.check == check);
         found.and_then(|result| result.hint).unwrap_or_default()
@@ -520,8 +520,8 @@ fn a_finding_names_the_command_that_told() {
     assert_eq!(from, [asked("rdma0"), asked("rdma1"), "expected".to_owned()]);
 }
 
-/// What the probes printed on a real host: a container with one H100 of a board (driver 580.159.04, CUDA
-/// 13.0) and no RDMA device. Serial number, UUID and name are replaced.
+/// Output of the probes on a real host: a container with one H100 of a board (driver 580.159.04, CUDA 13.0)
+/// and no RDMA device. Serial number, UUID and name are replaced.
 #[test]
 fn a_recorded_host() {
     let mut site = healthy();
@@ -638,7 +638,8 @@ proptest! {
     }
 }
 
-/// What a job sees is judged by the checks of its host; what is wrong in both is told of the host.
+/// Checks that the job's view is judged by the checks of its host, and that a problem of both is reported for
+/// the host.
 #[test]
 fn a_job_is_held_against_its_host() {
     let down = |site: Site| site.with("nvidia", "<current_ecc>Enabled", "<current_ecc>Disabled");

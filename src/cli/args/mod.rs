@@ -1,4 +1,4 @@
-//! What can be typed.
+//! Command line arguments.
 
 mod options;
 mod others;
@@ -19,10 +19,10 @@ use crate::report::output::Color;
     after_help = "Exit codes: 0 ok, 2 usage, 3 bad inventory, 4 unreachable, 5 failed, 6 drift, 7 pending, 8 locked.\n`provision explain exit-codes` tells more."
 )]
 pub struct Cli {
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: Command,
-    /// What holds for every command.
+    /// Options of every command.
     #[command(flatten)]
     pub global: Global,
 }

@@ -3,7 +3,7 @@
 use camino::Utf8PathBuf;
 use clap::Args;
 
-/// Which tasks of an inventory are meant.
+/// Selection of the tasks of an inventory.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Tasks {
     /// Only tasks with one of these tags
@@ -66,7 +66,7 @@ pub struct ThisMachine {
     /// Work on this machine alone, as the host of the inventory that has its name
     #[arg(long, conflicts_with_all = ["hosts", "lab"])]
     pub here: bool,
-    /// Which host of the inventory this machine is
+    /// Host of the inventory that this machine is
     #[arg(long = "as", value_name = "NAME", requires = "here")]
     pub name: Option<String>,
     /// Take values of secrets from this file, a JSON object (`-` for standard input)
@@ -77,7 +77,7 @@ pub struct ThisMachine {
     pub events: bool,
 }
 
-/// What carries a run to its hosts.
+/// Way in which a run reaches its hosts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Engine {
     /// A login on each host.
@@ -90,7 +90,7 @@ pub enum Engine {
 /// The carrier of a run.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Carrier {
-    /// What carries the run to the hosts
+    /// Carry the run to the hosts in this way
     #[arg(long, value_enum, default_value_t, conflicts_with_all = ["here"])]
     pub engine: Engine,
     /// The host with Slurm's commands, for `--engine slurm`
@@ -101,7 +101,7 @@ pub struct Carrier {
     pub secrets_in_clear: bool,
 }
 
-/// How hosts are connected to.
+/// Options for connecting to hosts.
 #[derive(Debug, Clone, Args)]
 pub struct Connect {
     /// Work on at most this many hosts at once
@@ -110,7 +110,7 @@ pub struct Connect {
     /// Ask for the sudo password once
     #[arg(long, short_alias = 'K')]
     pub ask_become_pass: bool,
-    /// How many hosts may be unreachable without exit code 4
+    /// Number of hosts that may be unreachable without exit code 4
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub allow_unreachable: u64,
 }
@@ -136,7 +136,7 @@ impl Connect {
 /// Stands for stdout where a file is named.
 pub(crate) const STDOUT: &str = "-";
 
-/// Where the reports of a run go.
+/// Report files of a run.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Reports {
     /// Write the result as one JSON object (`-` for stdout)
@@ -175,7 +175,7 @@ impl Reports {
     }
 }
 
-/// Where the result of a command that is not a run goes.
+/// Report file of a command that is not a run.
 #[derive(Debug, Clone, Default, Args)]
 pub struct JsonReport {
     /// Write the result as one JSON object (`-` for stdout)

@@ -12,25 +12,25 @@ pub enum InventoryCommand {
     /// List the selected hosts with their groups and addresses
     List {
         #[command(flatten)]
-        /// Which hosts.
+        /// Selected hosts.
         target: Target,
         #[command(flatten)]
-        /// Where reports go.
+        /// Report file.
         reports: JsonReport,
     },
     /// Show one host or more with every variable and where it was set
     Show {
         #[command(flatten)]
-        /// Which hosts.
+        /// Selected hosts.
         target: Target,
         #[command(flatten)]
-        /// Where reports go.
+        /// Report file.
         reports: JsonReport,
     },
     /// Show the keys of the hosts and record them in the inventory's `known_hosts`
     Trust {
         #[command(flatten)]
-        /// Which hosts.
+        /// Selected hosts.
         target: Target,
         /// Record without asking
         #[arg(long, short)]
@@ -44,7 +44,7 @@ pub enum InventoryCommand {
         /// Ansible's inventory: INI or YAML with its `group_vars/` and `host_vars/`, or what
         /// `ansible-inventory --list` prints
         ansible: Utf8PathBuf,
-        /// Where the inventory is written
+        /// Write the inventory to this file
         #[arg(long, short, default_value = "inventory.yaml")]
         output: Utf8PathBuf,
         /// Name of the cluster
@@ -92,7 +92,7 @@ pub enum ReportCommand {
         #[arg(long)]
         output: bool,
         #[command(flatten)]
-        /// Where reports go.
+        /// Report files.
         reports: Reports,
     },
     /// Show a recorded run as it was seen
@@ -170,7 +170,7 @@ pub enum LabCommand {
         /// The inventory
         inventory: Utf8PathBuf,
         #[command(flatten)]
-        /// Where reports go.
+        /// Report file.
         reports: JsonReport,
     },
 }
@@ -196,13 +196,13 @@ pub struct MatrixArgs {
 pub enum GenerateCommand {
     /// JSON Schema of `inventory` or `playbook`
     Schema {
-        /// Which file
+        /// Kind of file
         #[arg(value_parser = ["inventory", "playbook"])]
         file: String,
     },
     /// Completions for a shell
     Completions {
-        /// Which shell
+        /// The shell
         shell: clap_complete::Shell,
     },
     /// Man pages, one per command, into a directory

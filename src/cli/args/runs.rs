@@ -19,7 +19,7 @@ pub struct InitArgs {
     /// Hosts: `gpu[0-7]`, `gpu0=10.0.1.10`, `ubuntu@10.0.0.1`, `10.0.0.1:2222`, `[fd00::1]:22`
     #[arg(required = true)]
     pub hosts: Vec<String>,
-    /// Where the inventory is written
+    /// Write the inventory to this file
     #[arg(long, short, default_value = "inventory.yaml")]
     pub output: Utf8PathBuf,
     /// Name of the cluster
@@ -68,7 +68,7 @@ fn account(name: &str) -> Result<String, String> {
 pub struct BundleArgs {
     /// The inventory
     pub inventory: Utf8PathBuf,
-    /// Where the bundle is written
+    /// Write the bundle to this file
     #[arg(long, short, value_name = "FILE")]
     pub output: Utf8PathBuf,
     /// The directory that holds the whole project: no file outside of it is packed. Left out: that of the inventory
@@ -79,26 +79,26 @@ pub struct BundleArgs {
     pub set: Vec<String>,
 }
 
-/// What `apply`, `plan` and `verify` have in common.
+/// Arguments that `apply`, `plan` and `verify` have in common.
 #[derive(Debug, Args)]
 pub struct RunArgs {
     #[command(flatten)]
-    /// Which hosts.
+    /// Selected hosts.
     pub target: Target,
     #[command(flatten)]
-    /// Which tasks.
+    /// Selected tasks.
     pub tasks: Tasks,
     #[command(flatten)]
     /// Whether it is this machine alone.
     pub here: ThisMachine,
     #[command(flatten)]
-    /// What carries it.
+    /// Way in which the run reaches its hosts.
     pub carrier: Carrier,
     #[command(flatten)]
-    /// How to connect.
+    /// Options for connecting.
     pub connect: Connect,
     #[command(flatten)]
-    /// Where reports go.
+    /// Report files.
     pub reports: Reports,
 }
 
@@ -107,7 +107,7 @@ pub struct RunArgs {
 #[command(mut_arg("inventory", without_inventory))]
 pub struct ApplyArgs {
     #[command(flatten)]
-    /// Where, what and how.
+    /// Arguments of every run.
     pub run: RunArgs,
     /// Agree to every change, whatever it interrupts
     #[arg(long, short)]
@@ -128,7 +128,7 @@ pub struct ApplyArgs {
 #[command(mut_arg("inventory", without_inventory))]
 pub struct PlanArgs {
     #[command(flatten)]
-    /// Where, what and how.
+    /// Arguments of every run.
     pub run: RunArgs,
     /// Exit with 7 when changes are pending or tasks are blocked
     #[arg(long)]
@@ -143,7 +143,7 @@ pub struct PlanArgs {
 #[command(mut_arg("inventory", without_inventory))]
 pub struct VerifyArgs {
     #[command(flatten)]
-    /// Where, what and how.
+    /// Arguments of every run.
     pub run: RunArgs,
     /// Test hosts with each other as well: `rping` and `ib_write_bw` between neighbours. Not beside jobs: it
     /// fills the network
@@ -162,15 +162,16 @@ pub struct VerifyArgs {
 #[derive(Debug, Args)]
 pub struct WatchArgs {
     #[command(flatten)]
-    /// Which hosts.
+    /// Selected hosts.
     pub target: Target,
     #[command(flatten)]
-    /// Which tasks.
+    /// Selected tasks.
     pub tasks: Tasks,
     /// Work on at most this many hosts at once
     #[arg(long, value_name = "N", alias = "forks", value_parser = at_least_one)]
     pub parallel: Option<usize>,
-    /// How often: `90s`, `10m`, `2h`; what `watch:` of the inventory says when left out, or 10m
+    /// Interval between looks: `90s`, `10m`, `2h`; when left out, the one under `watch:` in the inventory, or
+    /// 10m
     #[arg(long, value_name = "TIME")]
     pub every: Option<Period>,
     /// Look once, tell and end: for a timer
@@ -189,19 +190,19 @@ pub struct WatchArgs {
 #[command(mut_arg("inventory", without_inventory))]
 pub struct FactsArgs {
     #[command(flatten)]
-    /// Which hosts.
+    /// Selected hosts.
     pub target: Target,
     #[command(flatten)]
     /// Whether it is this machine alone.
     pub here: ThisMachine,
     #[command(flatten)]
-    /// How to connect.
+    /// Options for connecting.
     pub connect: Connect,
     #[command(flatten)]
-    /// What carries it to the hosts.
+    /// Way in which the question reaches the hosts.
     pub carrier: Carrier,
     #[command(flatten)]
-    /// Where reports go.
+    /// Report file.
     pub reports: JsonReport,
     /// Only these facts: `os`, `kernel`, `pci` ...
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
@@ -212,13 +213,13 @@ pub struct FactsArgs {
 #[derive(Debug, Args)]
 pub struct ExecArgs {
     #[command(flatten)]
-    /// Which hosts.
+    /// Selected hosts.
     pub target: Target,
     #[command(flatten)]
-    /// How to connect.
+    /// Options for connecting.
     pub connect: Connect,
     #[command(flatten)]
-    /// Where reports go.
+    /// Report file.
     pub reports: JsonReport,
     /// Seconds that the command may take on a host
     #[arg(long, value_name = "SECONDS", default_value_t = 600)]
@@ -232,10 +233,10 @@ pub struct ExecArgs {
 #[derive(Debug, Args)]
 pub struct UnlockArgs {
     #[command(flatten)]
-    /// Which hosts.
+    /// Selected hosts.
     pub target: Target,
     #[command(flatten)]
-    /// How to connect.
+    /// Options for connecting.
     pub connect: Connect,
     /// Take them without asking
     #[arg(long, short)]
@@ -252,7 +253,7 @@ pub struct LoginsArgs {
     #[arg(long)]
     pub end: bool,
     #[command(flatten)]
-    /// Where reports go.
+    /// Report file.
     pub reports: JsonReport,
 }
 
@@ -260,12 +261,12 @@ pub struct LoginsArgs {
 #[derive(Debug, Args)]
 pub struct ValidateArgs {
     #[command(flatten)]
-    /// Which hosts.
+    /// Selected hosts.
     pub target: Target,
     #[command(flatten)]
-    /// Which tasks.
+    /// Selected tasks.
     pub tasks: Tasks,
     #[command(flatten)]
-    /// Where reports go.
+    /// Report file.
     pub reports: JsonReport,
 }

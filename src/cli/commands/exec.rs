@@ -154,7 +154,8 @@ pub(crate) async fn run(settings: &Settings, args: ExecArgs) -> anyhow::Result<u
     Ok(code)
 }
 
-/// Who did not end well, by name: above it may stand pages of what others said.
+/// Sums up the results and names the hosts that did not end well: above it there may be pages of output of
+/// the others.
 fn sum(results: &[(usize, String, Said)]) -> String {
     let names = |word: &str, is: fn(&Said) -> bool| {
         let names: Vec<&str> =
@@ -168,7 +169,7 @@ fn sum(results: &[(usize, String, Said)]) -> String {
     format!("{well} of {} ok{failed}{unreached}{stuck}", count(results.len() as u64, "host"))
 }
 
-/// What a host said, each line with an indent: none of them can pass for the head of another host.
+/// Indents each line of a host's output, so that none of them can pass for the head of another host.
 fn body_lines(body: &str) -> String {
     safe(body).lines().fold(String::new(), |mut text, line| {
         put!(text, "  {line}\n");
@@ -217,7 +218,7 @@ async fn on_host(transport: &dyn Transport, host: &Host, frame: &Frame, cancel: 
     said
 }
 
-/// What a command printed, of which the middle is left out where it is more than the limit.
+/// Formats the output of a command; where it is more than the limit, its middle is left out.
 fn shown(end: &PartEnd, secrets: &Secrets) -> String {
     let Some((gap, (head, tail))) = end.gap.and_then(|gap| Some((gap, end.output.split_at_checked(gap.at)?)))
     else {

@@ -36,12 +36,12 @@ pub(crate) fn run(settings: &Settings, args: &ExplainArgs) -> anyhow::Result<u8>
     Ok(exit::OK)
 }
 
-/// How many columns a line has before what does not begin with a space.
+/// Returns the number of spaces that a line begins with.
 fn indent(line: &str) -> usize {
     line.len() - line.trim_start_matches(' ').len()
 }
 
-/// Where what does not fit on a line goes on: below the second column, where there is one.
+/// Returns the column at which a line that is too long goes on: below its second column, where there is one.
 fn column(line: &str) -> usize {
     let (_, text) = line.split_at(indent(line));
     let second = text.find("  ").map(|gap| gap + indent(text.split_at(gap).1));
@@ -77,7 +77,8 @@ fn unbroken(text: &str) -> String {
     lines.join("\n")
 }
 
-/// What stands before a dot where it only says in which file or resource the rest is.
+/// Shortens a name with a dot: `inventory`, `playbook` or `task` before it only names the file and is
+/// dropped; of a resource and its field, the resource is left.
 fn within(name: &str) -> Option<&str> {
     let (place, rest) = name.split_once('.')?;
     match place {

@@ -62,7 +62,7 @@ fn read(path: &Utf8Path) -> anyhow::Result<String> {
     })
 }
 
-/// What Ansible's settings say of the way to the hosts, none of which is in an inventory.
+/// Reports the settings of Ansible about reaching the hosts, none of which is in an inventory.
 fn settings(path: &Utf8Path) -> Option<String> {
     const OF_REACH: [&str; 9] = [
         "remote_user",

@@ -20,8 +20,9 @@ pub(crate) struct Entry {
     pub(super) instead: BTreeSet<usize>,
 }
 
-/// What a file of host keys holds, if keys may be recorded in it: one that holds other things, or that something else
-/// reads, is somebody's that an inventory of others may have named. `site` is the directory of the inventory.
+/// Reads a file of host keys, if keys may be recorded in it. Refuses a file that holds other things, or that
+/// something else reads: it is somebody's, and an inventory of others may have named it. `site` is the
+/// directory of the inventory.
 ///
 /// # Errors
 /// Why nothing is recorded there.

@@ -243,7 +243,7 @@ pub(crate) fn cluster_of(inventory: &Utf8Path) -> anyhow::Result<String> {
     }
 }
 
-/// What `@failed` and its like stand for: hosts of the last recorded run.
+/// Returns the hosts of the last recorded run that `@failed` and its like stand for.
 fn recorded(settings: &Settings, target: &Target) -> BTreeMap<String, BTreeSet<String>> {
     let mut recorded = BTreeMap::new();
     if !target.hosts.as_ref().is_some_and(|hosts| hosts.contains('@')) {

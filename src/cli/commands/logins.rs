@@ -51,7 +51,7 @@ fn since(login: &WarmLogin) -> Option<Timestamp> {
     Timestamp::try_from(login.since).ok()
 }
 
-/// What is left of its time; `None` while a run uses it.
+/// Returns the time that is left until it ends; `None` while a run uses it.
 fn left(login: &WarmLogin, now: Timestamp) -> Option<Duration> {
     let used = Timestamp::try_from(login.used).ok().filter(|_| !login.busy)?;
     let idle = Duration::try_from(now.duration_since(used)).unwrap_or_default();

@@ -43,7 +43,7 @@ fn is_there(file: &Utf8Path) -> bool {
     file.symlink_metadata().is_ok()
 }
 
-/// Where a file is.
+/// Returns the directory of a file.
 fn directory(file: &Utf8Path) -> &Utf8Path {
     file.parent().filter(|parent| !parent.as_str().is_empty()).unwrap_or(Utf8Path::new("."))
 }

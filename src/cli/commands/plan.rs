@@ -25,7 +25,8 @@ use crate::report::{output, plan};
 use crate::transport::quote;
 use crate::words::hex;
 
-/// What `plan --out` writes: evidence, never executed. `apply --plan` plans anew and compares.
+/// Contents of the file that `plan --out` writes: evidence, never executed. `apply --plan` plans anew and
+/// compares.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct PlanFile {
     /// Of this format.
@@ -41,7 +42,7 @@ pub(crate) struct PlanFile {
 /// The plan of one host.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct HostPlan {
-    /// What must be the same when it is carried out.
+    /// Digests that must be the same when it is carried out.
     pub stages: Vec<StageDigest>,
     /// The same for people.
     pub tasks: Vec<PlannedTask>,
@@ -171,7 +172,7 @@ pub(crate) async fn run(settings: &Settings, args: PlanArgs) -> anyhow::Result<u
     Ok(code)
 }
 
-/// What carries out what is to change.
+/// Returns the command that carries out the plan.
 pub(super) fn next(project: &Project, file: Option<&Utf8Path>) -> String {
     let names: Vec<&str> = project.chosen().map(|host| host.name.as_str()).collect();
     let here = project.options.iter().any(|option| option == "--here");
@@ -206,7 +207,7 @@ mod tests {
         serde_json::to_vec(&plan).unwrap()
     }
 
-    /// Who looked at some hosts is not told to change all.
+    /// Checks that a user who looked at some hosts is not told to change all.
     #[test]
     fn what_comes_next_is_for_the_hosts_that_were_looked_at() {
         let case = Case::new("--- inventory.yaml\ncluster: c\nhosts: { \"n[0-3]\": {} }\n");

@@ -24,18 +24,18 @@ const DEADLINE: Duration = Duration::from_secs(10);
 /// Runs and locks are small; what is less than this is soon none.
 const ROOM: u64 = 100 << 20;
 
-/// What was looked at.
+/// Result of one check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Row {
     name: &'static str,
     state: State,
-    /// What was seen.
+    /// Observation.
     seen: String,
-    /// What to do about it; empty where nothing has to be done.
+    /// Advice; empty where nothing has to be done.
     cure: String,
 }
 
-/// How it is.
+/// Severity of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Ok,
@@ -115,7 +115,8 @@ fn table(rows: &[Row], width: Option<usize>) -> String {
     text
 }
 
-/// What a program says of itself, on either stream; why it says nothing.
+/// Runs a program that describes itself, and returns its exit code and its output on both streams; or the
+/// reason why it could not be run.
 fn said(program: &str, args: &[&str]) -> Result<(Option<i32>, String), String> {
     match start(heard(program).args(args), b"", DEADLINE) {
         Ok(done) => {
@@ -139,7 +140,7 @@ fn ssh() -> Row {
     }
 }
 
-/// What the version of a client means. `ProxyJump` came with 7.3 (release notes of OpenSSH).
+/// Judges the version of a client. `ProxyJump` came with 7.3 (release notes of OpenSSH).
 fn judged(name: &'static str, version: &str) -> Row {
     let first = version.split([',', '\n']).next().unwrap_or(version);
     let number = first.strip_prefix("OpenSSH_").and_then(|rest| {
@@ -216,7 +217,7 @@ fn above(path: &Utf8Path) -> &Utf8Path {
     path.ancestors().find(|path| path.exists()).unwrap_or(Utf8Path::new("/"))
 }
 
-/// Why a private folder cannot be used, or be made.
+/// Returns the reason why a private folder cannot be used or made.
 fn unusable(path: &Utf8Path) -> Option<String> {
     let there = above(path);
     if there == path
@@ -231,7 +232,7 @@ fn unusable(path: &Utf8Path) -> Option<String> {
     Some(format!("{there} cannot be written: {}", disk::short(&error.into())))
 }
 
-/// Where runs are kept, how much room is there, and whether its locks can be trusted.
+/// Checks the folder in which runs are kept: how much room is there, and whether its locks can be trusted.
 fn state(path: &Utf8Path) -> Vec<Row> {
     let name = "state folder";
     if let Some(why) = unusable(path) {

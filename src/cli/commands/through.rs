@@ -145,7 +145,7 @@ impl Through {
         Ok(seen)
     }
 
-    /// Why no job is tried on a host.
+    /// Returns the reason why no job is tried on a host.
     fn refusal(&self, known: Option<&Known>) -> Option<String> {
         match (&self.launcher, known) {
             (Launcher::Words(_), _) => None,
@@ -155,7 +155,7 @@ impl Through {
     }
 }
 
-/// What a launcher said, with the state of the node.
+/// Adds the state of the node to a launcher's message.
 fn told(reason: String, known: Option<&Known>) -> String {
     match known {
         Some(known) => format!("{reason} (Slurm has the node as {})", known.node.state),
@@ -163,7 +163,7 @@ fn told(reason: String, known: Option<&Known>) -> String {
     }
 }
 
-/// What a host answered, or why there is no answer.
+/// Returns the answers of a host, or the reason why there are none.
 fn answers<'a>(report: &'a engine::Report, host: &Host) -> Result<&'a Facts, String> {
     let session = report.sessions.iter().find(|session| session.index() == host.index);
     let session = session.ok_or("the host was not asked")?;

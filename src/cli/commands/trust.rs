@@ -46,7 +46,7 @@ pub(crate) struct HostKey {
     pub key: String,
 }
 
-/// What a line of a file says about a host.
+/// A line of a file of host keys that is about a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Recorded {
     file: Utf8PathBuf,
@@ -93,7 +93,7 @@ impl Recorded {
     }
 }
 
-/// What is to be said of a key.
+/// Result of comparing a key with those recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum KeyState {
     Known,
@@ -143,13 +143,13 @@ impl HostKey {
     }
 }
 
-/// What was seen of a host.
+/// Result of contacting a host.
 pub(crate) struct Contact {
     /// The host.
     pub host: Host,
-    /// What it is called where something is said of it: its name in the inventory.
+    /// Name of the host in messages: that of the inventory.
     pub shown: String,
-    /// Where a login to it looks for keys, first where they are recorded.
+    /// Files in which a login to it looks for keys; new keys are recorded in the first.
     pub files: Vec<Utf8PathBuf>,
     /// The key that it showed.
     pub key: Option<HostKey>,
@@ -498,7 +498,7 @@ pub(crate) async fn record(
     Ok(if unreached { exit::UNREACHABLE } else { exit::OK })
 }
 
-/// Where a host tells its own key.
+/// Phrase that tells where the fingerprint of a host's own key can be read, for hints.
 const COMPARE: &str = "what `ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub` prints on its host (at its console, or as its provider shows it)";
 
 /// Asks whether the shown keys are the right ones, and may be recorded in `file`.
@@ -530,7 +530,7 @@ fn keys(number: usize) -> String {
     crate::words::count(number as u64, "key")
 }
 
-/// What kept a login from working.
+/// Returns the kind and the message of a failed login.
 pub(super) fn login_problem(error: &TransportError) -> (ConnectKind, String) {
     match error {
         TransportError::Connect { kind, message } => (*kind, message.clone()),

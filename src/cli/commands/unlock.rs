@@ -18,10 +18,10 @@ use crate::report::{output, prompt};
 use crate::secrets::Secrets;
 use crate::transport::{CONNECT, Frame, Part, Script, Transport};
 
-/// How long a script may take.
+/// Time limit of a script.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// What is known of a host's lock: that it is free, who has it, or why that cannot be told.
+/// State of a host's lock: free, held by somebody, or the reason why that is not known.
 type Lock = Result<Option<HeldLock>, String>;
 
 /// Runs the command; its exit code.

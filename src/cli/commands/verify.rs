@@ -80,14 +80,14 @@ pub(super) enum Active {
     No,
 }
 
-/// What a verify does beyond looking at hosts over their logins.
+/// Parts of a verify beyond looking at hosts over their logins.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Look<'a> {
     /// Whether hosts are tested with each other.
     pub active: Active,
     /// A launcher behind which they are looked at as well.
     pub through: Option<&'a Through>,
-    /// What carries it to the hosts; their own logins when left out.
+    /// Way in which the run reaches its hosts; their own logins when left out.
     pub carrier: Option<&'a Carrier>,
 }
 
@@ -96,7 +96,7 @@ impl Look<'_> {
     pub(super) const NOTHING: Self = Self { active: Active::No, through: None, carrier: None };
 }
 
-/// What a verify leaves behind.
+/// Records that a verify leaves behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kept {
     /// A recorded run, and the counters for the next one.
@@ -106,7 +106,8 @@ pub(super) enum Kept {
     Watched,
 }
 
-/// Who starts jobs: it must be known before a host is asked, because the loader is asked in that login.
+/// Key of the user who starts jobs: it must be known before a host is asked, because the loader is asked in
+/// that login.
 const MPI_USER: &str = "software.mpi_user";
 
 /// Tests hosts with each other before they are looked at: it is traffic, and shows in counters.

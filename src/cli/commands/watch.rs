@@ -28,7 +28,7 @@ use crate::watch::{Delivery, Memory, Message, Reply, Request, Round, Unit, post,
 use crate::words::count;
 use crate::{disk, exit, journal};
 
-/// How long `--once` goes on with messages that wait.
+/// Time for which `--once` goes on with messages that wait.
 const ONCE: Duration = Duration::from_mins(5);
 
 /// Runs the command; its exit code.
@@ -190,7 +190,7 @@ async fn test(project: &Project, secrets: &Secrets) -> anyhow::Result<u8> {
     Ok(if good { exit::OK } else { exit::CONFIG })
 }
 
-/// What came of a round.
+/// Result of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Made {
     /// It was made, or is to be made at the next time.
@@ -203,7 +203,7 @@ struct Watcher<'a> {
     settings: Settings,
     args: &'a WatchArgs,
     cluster: String,
-    /// Where the inventory stands, for messages.
+    /// Path of the inventory, for messages.
     inventory: Utf8PathBuf,
     watch: Watch,
     secrets: Secrets,
@@ -252,7 +252,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// How long until something may be told or delivered.
+    /// Returns the time until a message may be told or delivered.
     fn wait(&self) -> Duration {
         let now = now();
         let waits = !self.memory.changes(&self.watch).is_empty();

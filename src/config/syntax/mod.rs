@@ -1,4 +1,4 @@
-//! What is meant by a text that is no YAML: the usual mistakes, at the line where they are made.
+//! Diagnosis of a text that is no YAML: the usual mistakes, at the line where they are made.
 //!
 //! A parser notices most of them lines later, where something stops to make sense.
 
@@ -8,13 +8,13 @@ use super::diagnostic::Diagnostic;
 use super::source::{SourceId, Span};
 use crate::words::count;
 
-/// How many lines above the place are looked at.
+/// Most lines above the place that are looked at.
 const ABOVE: usize = 60;
 
 /// A line of a file.
 #[derive(Debug, Clone, Copy)]
 struct Line<'a> {
-    /// Where it begins.
+    /// Offset of its first byte in the file.
     start: usize,
     text: &'a str,
 }
@@ -25,12 +25,12 @@ impl<'a> Line<'a> {
         self.text.len() - self.text.trim_start().len()
     }
 
-    /// What it says, and where that begins in it.
+    /// Returns where its content begins in it, and that content.
     fn content(self) -> (usize, &'a str) {
         (self.indent(), self.text.trim())
     }
 
-    /// What it says behind its dashes, and where that begins in it.
+    /// Returns where the content behind its dashes begins in it, and that content.
     fn entry(self) -> (usize, &'a str) {
         let (mut at, mut text) = self.content();
         while let Some(rest) = text.strip_prefix("- ") {
@@ -41,7 +41,7 @@ impl<'a> Line<'a> {
         (at, text)
     }
 
-    /// What it says in front of a comment, without white space at its end.
+    /// Returns its text in front of a comment, without white space at its end.
     fn uncommented(self) -> &'a str {
         let end = Signs::of(self.text).comment.unwrap_or(self.text.len());
         self.text.get(..end).unwrap_or(self.text).trim_end()
@@ -146,8 +146,8 @@ impl Looks<'_> {
         std::iter::once(&self.here).chain(self.above.first())
     }
 
-    /// What came along when the text was copied: a fence of Markdown, marks of a merge, comments of C, a dash of a text
-    /// processor.
+    /// Finds what came along when the text was copied: a fence of Markdown, marks of a merge, comments of C,
+    /// a dash of a text processor.
     fn copied(&self) -> Option<Diagnostic> {
         self.near().find_map(|line| {
             let (at, text) = line.content();
@@ -221,7 +221,8 @@ impl Looks<'_> {
         Some(in_quotes(diagnostic, value))
     }
 
-    /// What ends where the map or the list around it goes on, else with the line; without a comment.
+    /// Returns the text up to where the map or the list around it goes on, else up to the end of the line;
+    /// without a comment.
     fn to_its_end<'b>(&self, from: usize, text: &'b str) -> &'b str {
         let flow = self.here.text.get(..from).is_some_and(|before| before.contains(['{', '[']));
         let end = if flow { text.find([',', '}', ']']) } else { text.find(" #") }.unwrap_or(text.len());
@@ -606,9 +607,9 @@ fn is_flow_without_colon(entry: &str) -> bool {
 struct Signs {
     /// Brackets outside of quotes, and where they stand.
     brackets: Vec<(usize, char)>,
-    /// Where a quote begins that has no end on this line.
+    /// Position of a quote that has no end on this line.
     open_quote: Option<usize>,
-    /// Where a comment begins.
+    /// Position where a comment begins.
     comment: Option<usize>,
 }
 

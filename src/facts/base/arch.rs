@@ -14,7 +14,7 @@ pub(super) const FACT: BaseFact = BaseFact {
     specimen: |_| json!("x86_64"),
 };
 
-/// What `uname -m` says on Linux where there are GPUs.
+/// Values of `uname -m` on Linux where there are GPUs.
 pub(super) const WORDS: &[&str] = &["aarch64", "ppc64le", "riscv64", "s390x", "x86_64"];
 
 fn parse(output: &str) -> Result<Json, String> {

@@ -62,7 +62,7 @@ fn stale_modules(output: &str) -> Vec<&str> {
     output.lines().filter_map(|line| line.strip_prefix("stale_module=")).collect()
 }
 
-/// What asks for a reboot.
+/// Lists the reasons for a reboot.
 fn reasons(output: &str, running: &str, next: Option<&str>) -> Vec<String> {
     let mut reasons = Vec::new();
     if output.lines().any(|line| line.starts_with("required=")) {
@@ -89,7 +89,7 @@ fn reasons(output: &str, running: &str, next: Option<&str>) -> Vec<String> {
     reasons
 }
 
-/// Why the host would not come back as it should.
+/// Lists the reasons why the host would not come back as it should.
 fn problems(output: &str, kernel: &str) -> Vec<String> {
     let has = |key: &str| field(output, key).is_some();
     let mut problems = Vec::new();

@@ -1,11 +1,12 @@
-//! What a host may say of itself. Templates write facts of one host into files of others, so each field has a bound:
-//! a number that no machine has is no answer, and a text is a word where it is one, and one line in any case.
+//! Bounds on what a host may say of itself. Templates write facts of one host into files of others, so each
+//! field has a bound: a number that no machine has is no answer, and a text is a word where it is one, and
+//! one line in any case.
 
 use serde_json::Value as Json;
 
 use crate::facts::view::CPUS;
 
-/// What stands in for a character that may not be there.
+/// Replacement for a character that is not allowed.
 const OTHER: char = '\u{fffd}';
 /// The longest list: its answer is bounded by the bytes of its output before.
 const LIST: usize = 1 << 16;
@@ -14,7 +15,7 @@ const LINE: usize = 8192;
 /// The longest word, where nothing else is said: names of hosts and files.
 const NAME: usize = 255;
 
-/// What may stand in a field.
+/// Values that a field may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Bound {
     /// A number from the first to the last.

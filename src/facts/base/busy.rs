@@ -1,4 +1,4 @@
-//! Who works on a host: compute processes, users of RDMA beyond the kernel, Slurm jobs.
+//! Work on a host: compute processes, users of RDMA beyond the kernel, Slurm jobs.
 
 use std::collections::BTreeMap;
 
@@ -90,7 +90,7 @@ fn shown(names: &[&str]) -> String {
     }
 }
 
-/// What runs on a host, for people; `None` when it is idle.
+/// Describes what runs on a host, for people; `None` when it is idle.
 pub fn told(busy: &Json) -> Option<String> {
     let parts: Vec<String> = [("slurm", "Slurm job"), ("gpu", "on the GPUs"), ("rdma", "over RDMA")]
         .into_iter()

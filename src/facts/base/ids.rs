@@ -1,4 +1,4 @@
-//! Who the host is, and which boot this is.
+//! Identity of the host and of its present boot.
 
 use serde_json::{Value as Json, json};
 

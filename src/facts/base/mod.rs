@@ -33,19 +33,20 @@ use crate::transport::Script;
 pub struct BaseFact {
     /// Its name in templates.
     pub name: &'static str,
-    /// What it is, for references.
+    /// Its description, for references.
     pub doc: &'static str,
     script: &'static str,
     parse: fn(&str) -> Result<Json, String>,
     touched_by: fn(&Touches) -> bool,
-    /// What it may be on a host of this distribution; see [`specimens`].
+    /// Returns a value that it may have on a host of this distribution; see [`specimens`].
     specimen: fn(&str) -> Json,
 }
 
 /// All basic facts; the build script makes the table of the files that have one.
 pub const TABLE: &[BaseFact] = include!(concat!(env!("OUT_DIR"), "/facts.rs"));
 
-/// What a host is: a plan that waited for every package and command to tell these would tell nothing.
+/// Facts that say what a host is: a plan that waited for every package and command to tell these would tell
+/// nothing.
 const LASTING: &[&str] = &["arch", "cpu", "ids", "numa", "os", "virtualization"];
 
 /// Facts that are one of a few words, so that a condition with another word is a mistake.
@@ -67,7 +68,7 @@ pub const SPELLED: &[(&[&str], &[&str])] = &[(&["os", "id"], os::IDS)];
 pub struct BaseQuery(pub &'static str);
 
 impl BaseQuery {
-    /// That of `facts.NAME`.
+    /// Returns the query of `facts.NAME`.
     pub fn named(name: &str) -> Option<Self> {
         TABLE.iter().find(|fact| fact.name == name).map(|fact| Self(fact.name))
     }

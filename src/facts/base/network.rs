@@ -101,7 +101,7 @@ pub fn is_of_one_host(address: IpAddr) -> bool {
     !other
 }
 
-/// What is faster is no speed.
+/// Highest speed of a link in Mb/s that is believed; a higher one is shown as 0.
 const FASTEST_MBPS: i64 = 10_000_000;
 
 /// ARPHRD numbers of `linux/if_arp.h`.

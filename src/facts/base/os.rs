@@ -33,7 +33,7 @@ fn unquote(value: &str) -> String {
     value.to_owned()
 }
 
-/// How distributions call themselves: `ID` of os-release(5).
+/// Names of distributions: `ID` of os-release(5).
 pub(super) const IDS: &[&str] = &[
     "almalinux",
     "alinux",

@@ -1,4 +1,4 @@
-//! Who we are on the host, and its local users. Format: passwd(5).
+//! User of the login on the host, and the host's local users. Format: passwd(5).
 
 use serde_json::{Value as Json, json};
 

@@ -1,4 +1,4 @@
-//! What the system runs in. Format: systemd-detect-virt(1).
+//! Virtual machine or container that the system runs in. Format: systemd-detect-virt(1).
 
 use serde_json::{Value as Json, json};
 
@@ -14,9 +14,9 @@ pub(super) const FACT: BaseFact = BaseFact {
     specimen: |os| json!({ "kind": if os == "alinux" { "kvm" } else { "none" }, "container": false }),
 };
 
-/// How many of `KINDS` are no containers.
+/// Number of `KINDS` that are no containers.
 const MACHINES: usize = 20;
-/// What systemd-detect-virt(1) calls everything that it knows: `none` and virtual machines, then what it counts as
+/// Names that systemd-detect-virt(1) prints: `none` and virtual machines first, then all that it counts as
 /// containers.
 pub(super) const KINDS: &[&str] = &[
     "none",

@@ -21,13 +21,13 @@ use super::{Gap, GapKind, Seen, Touches};
 /// Something that will not be as it should.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
-    /// What it is about: a module, a link.
+    /// Subject of the problem: a module, a link.
     pub of: String,
-    /// What is wrong with it.
+    /// Description of the problem.
     pub how: String,
-    /// What a person does about it.
+    /// Steps that a person takes to solve it.
     pub todo: String,
-    /// What says so.
+    /// Command or file that shows it.
     pub from: String,
     /// Its line.
     pub line: String,
@@ -36,15 +36,16 @@ pub struct Problem {
 /// One thing that the next boot stands on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Aspect {
-    /// What will not be as it should.
+    /// Problems of the next boot.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wrong: Vec<Problem>,
-    /// What was seen, in words.
+    /// Summary of what was seen, in words.
     #[serde(default)]
     pub seen: String,
 }
 
-/// What the kernel that boots next will find. A gap of the kind [`GapKind::Absent`] is about what does not apply.
+/// Findings about the kernel that boots next. A gap of the kind [`GapKind::Absent`] is about what does not
+/// apply.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NextBoot {
     /// Its release; `None` where this machine does not say what it boots.
@@ -53,13 +54,13 @@ pub struct NextBoot {
     pub modules: Seen<Aspect>,
     /// The versions of the symbols that they take from each other.
     pub symbols: Seen<Aspect>,
-    /// Who signed them, where the kernel minds.
+    /// Signers of the modules, where the kernel minds.
     pub signatures: Seen<Aspect>,
     /// The copies of them in the initramfs.
     pub initramfs: Seen<Aspect>,
     /// The way in.
     pub network: Seen<Aspect>,
-    /// What the boot loader gives.
+    /// Entry and arguments that the boot loader gives.
     pub loader: Seen<Aspect>,
 }
 
@@ -94,7 +95,7 @@ impl NextBoot {
     }
 }
 
-/// What the kernel that boots next will find.
+/// Findings about the kernel that boots next.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct NextBootQuery;
 
@@ -115,22 +116,22 @@ impl Probe for NextBootQuery {
     }
 }
 
-/// What stands in the section `boot`.
+/// Values of the section `boot`.
 #[derive(Debug, Default)]
 struct Boot<'a> {
     running: &'a str,
-    /// What the boot loader says; empty where it says nothing.
+    /// Kernel that the boot loader names; empty where it names none.
     next: &'a str,
     kernel: &'a str,
     /// Whether its image is in /boot.
     image: bool,
-    /// What told it: `grub`, `grubby`, `unreadable`.
+    /// Source of that: `grub`, `grubby`, `unreadable`.
     loader: &'a str,
     default: &'a str,
     astray: bool,
     args: &'a str,
     initrd: &'a str,
-    /// What is the matter with the initramfs where there should be one: `missing`, `empty`.
+    /// Fault of the initramfs where there should be one: `missing`, `empty`.
     lacking: &'a str,
     secure: &'a str,
     /// File and line of each assignment to what becomes the command line.
@@ -208,7 +209,7 @@ fn nothing(gap: &Gap) -> NextBoot {
     }
 }
 
-/// What does not apply, and why.
+/// Returns the gap for what does not apply, with the reason.
 fn absent<T>(command: &str, reason: impl AsRef<str>) -> Seen<T> {
     Err(Gap::new(GapKind::Absent, command, reason.as_ref()))
 }

@@ -28,7 +28,7 @@ fn name_of(path: &str) -> String {
     canonical(file.split(".ko").next().unwrap_or(file))
 }
 
-/// What modinfo says of all that are wanted and all that others than the kernel brought.
+/// Reads the output of modinfo for all modules that are wanted and all that others than the kernel brought.
 pub(super) fn files<'a>(sections: &Sections<'a>) -> Seen<Vec<File<'a>>> {
     sections.read("modinfo", "no module is wanted", |text| {
         let mut files: Vec<File<'a>> = Vec::new();
@@ -52,12 +52,12 @@ pub(super) fn files<'a>(sections: &Sections<'a>) -> Seen<Vec<File<'a>>> {
     })
 }
 
-/// What modprobe would load in a kernel, and what it does not find.
+/// Modules that modprobe would load in a kernel, and those that it does not find.
 #[derive(Debug, Default)]
 struct Depends<'a> {
     paths: BTreeSet<&'a str>,
     missing: BTreeSet<&'a str>,
-    /// What it says where the whole list of modules is not there.
+    /// Its message where the whole list of modules is not there.
     no_list: Option<&'a str>,
 }
 

@@ -4,7 +4,7 @@ use super::{Aspect, Problem};
 use crate::facts::section::{Sections, pair};
 use crate::facts::{Gap, GapKind, Seen};
 
-/// What stands in the section `network`.
+/// Values of the section `network`.
 #[derive(Debug, Default)]
 struct Way<'a> {
     link: &'a str,

@@ -17,11 +17,11 @@ use super::possible;
 use super::probe::Probe;
 use super::section::Sections;
 
-/// Why `nvidia-smi` was not asked.
+/// Reason why `nvidia-smi` was not asked.
 const NOT_ASKED: &str = "the nvidia module is not loaded, so nvidia-smi was not asked";
-/// Why a later question was not asked.
+/// Reason why a later question was not asked.
 const NOT_ASKED_AGAIN: &str = "nvidia-smi gave no answer before, so it was not asked again";
-/// What stands where a value of a GPU would be that the driver lost, in lower case.
+/// Text in place of each value of a GPU that the driver lost, in lower case.
 const LOST: &str = "gpu is lost";
 /// Deepest nesting that is followed.
 const DEPTH: usize = 64;
@@ -87,13 +87,13 @@ pub struct Gpu {
     pub fabric_state: Option<String>,
     /// `Success` or what went wrong.
     pub fabric_status: Option<String>,
-    /// What of the fabric's health is not as it should be, such as `route_unhealthy True`; `None` where the
-    /// driver says nothing of it.
+    /// Parts of the fabric's health that are not as they should be, such as `route_unhealthy True`; `None`
+    /// where the driver says nothing of it.
     pub fabric_troubles: Option<Vec<String>>,
     /// The driver lost it: `GPU is lost` stands where its values would be.
     #[serde(default)]
     pub lost: bool,
-    /// What the driver wants done: `Reset`, `Reboot` ...; `None` when nothing.
+    /// Action that the driver wants: `Reset`, `Reboot` ...; `None` when nothing.
     pub recovery: Option<String>,
     /// Compute mode: `Default`.
     pub compute_mode: Option<String>,
@@ -105,7 +105,7 @@ pub struct Gpu {
     pub at_rest: bool,
 }
 
-/// What `nvidia-smi -q -x` says of the host.
+/// Values that `nvidia-smi -q -x` shows of the host.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Smi {
     /// Driver version.
@@ -122,7 +122,7 @@ pub type Links = Vec<Option<f64>>;
 /// The matrix of `topo -m`: relation by row and column.
 pub type Topology = BTreeMap<String, BTreeMap<String, String>>;
 
-/// What the driver shows.
+/// Output of `nvidia-smi`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Nvidia {
     /// `nvidia-smi -q -x`.
@@ -133,7 +133,7 @@ pub struct Nvidia {
     pub topology: Seen<Topology>,
 }
 
-/// What `nvidia-smi` shows.
+/// State of the GPUs, as `nvidia-smi` shows it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct NvidiaQuery;
 
@@ -412,7 +412,7 @@ fn fabric_troubles(node: &Element) -> Option<Vec<String>> {
     (!told.is_empty()).then(|| wrong.map(|(name, seen, _)| format!("{name} {seen}")).collect())
 }
 
-/// What can hold its clocks down, and whether it does.
+/// Lists the reasons that can hold its clocks down, each with whether it does.
 fn reasons(node: &Element) -> impl Iterator<Item = (&str, bool)> {
     let lists = ["clocks_event_reasons", "clocks_throttle_reasons"];
     let reasons = lists.into_iter().filter_map(|name| node.at(name)).flat_map(|list| &list.children);

@@ -51,7 +51,8 @@ fn what_no_gpu_has_is_not_taken() {
     assert_eq!((links.len(), links[&0].as_slice()), (1, [None, Some(26.562)].as_slice()));
 }
 
-/// Who only holds a GPU open does not work on it: the driver says what runs there. Its words for that changed once.
+/// A process that only holds a GPU open does not work on it: the driver says what runs there. Its words for
+/// that changed once.
 #[test]
 fn a_gpu_at_rest() {
     let gpu = |list: &str, entry: &str, idle: &str| {

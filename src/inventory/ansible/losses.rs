@@ -1,4 +1,4 @@
-//! What is not taken over, told once for each kind with the first place.
+//! Losses of an import: everything that is not taken over, told once for each kind with the first place.
 
 use indexmap::IndexMap;
 

@@ -20,7 +20,7 @@ use crate::config::{Diagnostic, Diagnostics, SourceId, Sources, Span, yaml};
 use crate::inventory::file::OVER_BASE;
 use crate::put;
 
-/// What has variables in files of its own.
+/// Owner of variables that are in a file of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owner {
     /// A file of `group_vars/`.
@@ -32,7 +32,7 @@ pub enum Owner {
 /// A file of `group_vars/` or `host_vars/`. A later one of the same owner is stronger.
 #[derive(Debug, Clone)]
 pub struct VarFile {
-    /// Whose variables it has.
+    /// Owner of its variables.
     pub owner: Owner,
     /// The name of the group or host.
     pub name: String,
@@ -45,7 +45,7 @@ pub struct VarFile {
 pub struct Imported {
     /// Its text.
     pub text: String,
-    /// What it leaves out, one line each; they are comments of the text as well.
+    /// Losses, one line each; they are comments of the text as well.
     pub losses: Vec<String>,
 }
 

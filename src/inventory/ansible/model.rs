@@ -37,7 +37,7 @@ impl Layers {
 
 #[derive(Debug, Default)]
 pub(super) struct Group {
-    /// Where it is named first.
+    /// Place where it is named first.
     pub(super) span: Option<Span>,
     pub(super) hosts: IndexSet<String>,
     pub(super) children: IndexSet<String>,
@@ -47,7 +47,7 @@ pub(super) struct Group {
 /// Hosts and groups as Ansible has them.
 #[derive(Debug, Default)]
 pub(super) struct Model {
-    /// How many names its patterns made, each as often as it was named.
+    /// Number of names that its patterns made, each counted as often as it was named.
     named: usize,
     pub(super) hosts: IndexMap<String, Layers>,
     pub(super) groups: IndexMap<String, Group>,
@@ -103,8 +103,8 @@ impl Model {
         Ok(names)
     }
 
-    /// Who is in which group, through children as well. `all` is left out, and `ungrouped` has
-    /// those that no other group has.
+    /// Relates hosts and groups, through children as well. `all` is left out, and `ungrouped` has those that
+    /// no other group has.
     ///
     /// # Errors
     /// Groups in a circle; far too many memberships.
@@ -187,8 +187,8 @@ impl Model {
         Ok(Related { groups_of, hosts_of })
     }
 
-    /// What a host has for a variable, as `ansible-inventory` finds it: the host's own is stronger than
-    /// what its groups say, files are stronger than the inventory, even those of `all`.
+    /// Finds a variable of a host, as `ansible-inventory` does: the host's own is stronger than what its
+    /// groups say, files are stronger than the inventory, even those of `all`.
     pub(super) fn find<'a>(&'a self, related: &Related, host: usize, key: &str) -> Option<&'a Var> {
         if let Some(var) = self.hosts.get_index(host).and_then(|(_, layers)| layers.get(key)) {
             return Some(var);
@@ -241,7 +241,7 @@ pub(super) fn expand(pattern: &str) -> Result<Vec<String>, String> {
     }
 }
 
-/// What one bracket stands for.
+/// Returns the texts that one bracket stands for.
 fn middles(range: &str) -> Result<Vec<String>, String> {
     let bounds: Vec<&str> = range.split(':').collect();
     let (first, last, step) = match bounds.as_slice() {

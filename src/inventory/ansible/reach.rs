@@ -18,19 +18,19 @@ const ARGUMENTS: &[&str] = &["ansible_ssh_common_args", "ansible_ssh_extra_args"
 const BECOME: &[&str] = &["ansible_become"];
 const METHOD: &[&str] = &["ansible_become_method"];
 const BECOME_USER: &[&str] = &["ansible_sudo_user", "ansible_become_user"];
-/// What Ansible needs on a host, and nothing here does.
+/// Variables that Ansible needs on a host, and nothing here does.
 const NEEDLESS: &[&str] =
     &["ansible_python_interpreter", "ansible_group_priority", "ansible_pipelining", "ansible_ssh_pipelining"];
 
-/// What has to do with a connection at all.
+/// Variables that have to do with a connection at all.
 const KNOWN: &[&[&str]] =
     &[ADDRESS, PORT, USER, KEY, CONNECTION, ARGUMENTS, BECOME, METHOD, BECOME_USER, NEEDLESS];
 
-/// How a host is reached: what is written of it. The values of `ssh` are YAML.
+/// The way to reach a host, as it is written. The values of `ssh` are YAML.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct Reach {
     pub(super) address: Option<String>,
-    /// Why it is not reached at all.
+    /// Reason why it is not reached at all.
     pub(super) offline: Option<String>,
     pub(super) transport: Option<&'static str>,
     /// `user`, `port`, `identity_file`, `jump` and `become`, in this order.
@@ -40,7 +40,7 @@ pub(super) struct Reach {
 /// Keys of `ssh:`, in the order of [`Reach::ssh`].
 pub(super) const FIELDS: [&str; 5] = ["user", "port", "identity_file", "jump", "become"];
 
-/// What they are where nothing is said.
+/// Their values where nothing is said.
 pub(super) const DEFAULTS: [Option<&str>; FIELDS.len()] = [None, None, None, Some(DIRECT), Some("none")];
 
 /// No jump host.
@@ -83,7 +83,7 @@ pub(super) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// How it is reached.
+    /// Reads how it is reached.
     pub(super) fn reach(&self, losses: &mut Losses) -> Reach {
         let mut reach = Reach::default();
         if let Some(host) = self.host {

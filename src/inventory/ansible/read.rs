@@ -4,7 +4,7 @@ use super::losses::Losses;
 use super::model::{Model, Var, Vars};
 use crate::config::{Diagnostic, Diagnostics, Node, SourceId, Sources, Sp, Span, Yaml, yaml};
 
-/// What is said where only Ansible itself can tell the hosts.
+/// Advice where only Ansible itself can tell the hosts.
 pub(super) const ASK_ANSIBLE: &str =
     "import what Ansible makes of it: `ansible-inventory -i PATH --list >hosts.json`";
 

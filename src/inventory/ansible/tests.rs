@@ -1,4 +1,5 @@
-//! What is refused, what is written, and that no text panics. `tests/ansible.rs` asks Ansible itself.
+//! Tests of what is refused, of what is written, and that no text panics. `tests/ansible.rs` asks Ansible
+//! itself.
 
 use camino::Utf8PathBuf;
 use proptest::prelude::*;
@@ -111,7 +112,8 @@ hosts:
     assert_eq!(project.hosts.len(), 7);
 }
 
-/// What is not known of a host does not come from its group, and a host that is reached directly stays that.
+/// A host gets no setting from its group that is not known of the host, and a host that is reached directly
+/// stays that.
 #[test]
 fn no_host_gets_the_login_of_another() {
     let text = of(
@@ -196,7 +198,7 @@ fn what_is_not_understood_is_told_with_its_line() {
     assert!(error.contains("this is an inventory of provision already"), "{error}");
 }
 
-/// What people write, and what is said of it.
+/// Common mistakes, and what is said of each.
 #[test]
 fn what_is_no_inventory_is_told() {
     for (name, text, says) in [

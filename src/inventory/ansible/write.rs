@@ -29,7 +29,7 @@ pub(super) fn comment(text: &mut String, indent: &str, lines: &[String]) {
     }
 }
 
-/// What is said of all hosts and of groups, and for each host what it is given by that.
+/// Settings of all hosts and of groups, and for each host those that it is given by them.
 struct Shared {
     all: Reach,
     groups: Vec<Reach>,
@@ -89,8 +89,8 @@ impl Model {
         (head, text)
     }
 
-    /// What can be said of a group: what it says itself, as long as that is so for all of its hosts, but
-    /// for those that say something else themselves.
+    /// Returns the settings that can be written for a group: its own, as long as they hold for all of its
+    /// hosts, but for those that say something else themselves.
     fn shared(&self, related: &Related, reaches: &[Reach]) -> Shared {
         let mut quiet = Losses::default();
         let mut own = |layers: &Layers| {
@@ -181,7 +181,7 @@ impl Model {
         std::iter::once(name.to_owned()).chain(others).find(|name| is_free(name)).unwrap_or_default()
     }
 
-    /// What the hosts have that groups do not give them; those that are alike on one line.
+    /// Writes what the hosts have that groups do not give them; those that are alike on one line.
     fn write_hosts(&self, text: &mut String, reaches: &[Reach], shared: &Shared) {
         let mut alike = Alike::new();
         for ((host, reach), given) in self.hosts.keys().zip(reaches).zip(&shared.given) {

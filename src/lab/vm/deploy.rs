@@ -55,7 +55,7 @@ pub(crate) fn restart(
     bring(spec, folder, &wanted, progress)
 }
 
-/// Which machines run afterwards.
+/// Machines that run afterwards.
 enum Wanted<'a> {
     /// All; what differs from the inventory is made anew.
     All,

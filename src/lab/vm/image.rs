@@ -48,8 +48,8 @@ const TREE: [(&str, &str, u32); 12] = [
     ("etc/default/grub", include_str!("grub.default"), 0o644),
     ("etc/systemd/system/ssh.service.d/10-lab.conf", "[Unit]\nAfter=systemd-user-sessions.service\n", 0o644),
 ];
-/// What every machine has. The tools of RDMA are there because links between real kernels are
-/// what these machines are for.
+/// Packages that every machine has. The tools of RDMA are there because links between real kernels are what
+/// these machines are for.
 const PACKAGES: [&str; 16] = [
     "linux-image-amd64",
     "grub-pc-bin",

@@ -19,7 +19,7 @@ const FIRST: usize = 11;
 /// Host keys that a machine has.
 const KEYS: [&str; 2] = ["ed25519", "ecdsa"];
 
-/// How its user logs in.
+/// Login of its user.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MachineUser<'a> {
     pub(super) user: &'a str,
@@ -30,7 +30,7 @@ pub(super) struct MachineUser<'a> {
 }
 
 impl MachineUser<'_> {
-    /// What `seed.sh` reads.
+    /// Returns the text that `seed.sh` reads.
     pub(super) fn text(&self) -> String {
         let Self { user, sudo, shell, public_key, password } = self;
         format!("{user}\n{}\n{shell}\n{public_key}\n{password}\n", sudo.as_str())
@@ -65,7 +65,7 @@ impl Machine {
         self.file("console.log")
     }
 
-    /// What its first boot could not do.
+    /// Returns the message about what its first boot could not do, if there is one.
     pub(super) fn complaint(&self) -> Option<String> {
         let text = std::fs::read(self.console()).ok()?;
         let text = String::from_utf8_lossy(&text);

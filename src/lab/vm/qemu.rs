@@ -19,10 +19,10 @@ const PROBE: Duration = Duration::from_secs(10);
 const SOCKET_PATH: usize = 107;
 /// The folder of the hub and its sockets.
 pub(super) const NET: &str = "net";
-/// What the kernel says just before its first process.
+/// Message of the kernel just before its first process.
 const ALIVE: &str = "Run /init as init process";
 
-/// What runs a machine's processor.
+/// Accelerator that runs a machine's processor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Accel {
     /// The processor of this machine.

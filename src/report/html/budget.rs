@@ -1,4 +1,4 @@
-//! What of a text the page has room for.
+//! Limits on the text that the page has room for.
 
 use crate::report::style::safe;
 
@@ -9,7 +9,7 @@ pub(super) const ROWS: usize = 200;
 /// Bytes of a reason that is shown without a budget.
 const SHORT: usize = 300;
 
-/// How many bytes of text may still be written.
+/// Number of bytes of text that may still be written.
 #[derive(Debug)]
 pub(super) struct Budget(pub(super) usize);
 

@@ -16,7 +16,7 @@ const EVIDENCE: usize = 30_000;
 /// Bytes of one text.
 const LINE: usize = 1000;
 
-/// What the page needs.
+/// Data that the page needs.
 #[derive(Debug)]
 pub(super) struct Matrix {
     /// Rows after folding; none when nothing was checked.

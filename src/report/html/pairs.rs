@@ -1,4 +1,5 @@
-//! What pairs of hosts carry, as a heat map: a row for each pair, a column for each rail, worst first.
+//! Bandwidths between pairs of hosts, as a heat map: a row for each pair, a column for each rail, worst
+//! first.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! What tasks did or would do, as the page tells it.
+//! Tasks on the page: what they did or would do.
 
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
@@ -14,7 +14,7 @@ use crate::words::count;
 /// Groups of hosts with changes that are shown of one task.
 const GROUPS: usize = 12;
 
-/// What a task did or would do on some hosts.
+/// Result of a task on some hosts: what it did or would do.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Story {
     word: String,

@@ -154,7 +154,8 @@ impl AuthorizedKey {
         out
     }
 
-    /// What sshd refuses with `StrictModes`, and what we write: nothing for others.
+    /// Whether the file and its directory pass `StrictModes` of sshd: the user or root owns them, and nobody
+    /// else may write.
     fn modes_are_good(keys: &AuthorizedKeys) -> bool {
         let good = |found: Option<(u32, u32)>| {
             found.is_some_and(|(mode, owner)| mode & 0o022 == 0 && (owner == keys.uid || owner == 0))

@@ -54,7 +54,7 @@ pub(in crate::resources) fn account_script(program: &'static str) -> Script {
     Script::new(crate::shell!("resources/account.sh")).named("program", program)
 }
 
-/// What such a script changes of an account, whose name it takes last.
+/// Builds the change that such a script makes to an account, whose name it takes last.
 pub(in crate::resources) fn account_change(
     kind: &str,
     name: &str,

@@ -73,7 +73,7 @@ crate::record! {
         req name: FileName,
         /// Limits of limits.conf(5): `memlock` in KiB, `nofile`, `nproc` ..., or `unlimited`.
         def values: Entries<Limit> = Entries::default(),
-        /// Who gets them: users, `@GROUP`, or `*` for everybody but root.
+        /// Users and groups that get them: names of users, `@GROUP`, or `*` for everybody but root.
         def domains: Vec<Sp<String>> = Vec::new(),
         /// Whether services get them too.
         def services: bool = false,
@@ -114,7 +114,7 @@ struct Limits {
     services: Vec<RegularFile>,
     /// Properties of systemd with what `systemctl show` shall say.
     defaults: Vec<(String, String)>,
-    /// What every login gets.
+    /// Limits that every login gets.
     logins_get: Option<ExpectSystem>,
     state: Presence,
 }
@@ -128,7 +128,7 @@ fn default_of(property: &str, factor: u64, limit: Limit) -> Option<(String, Stri
     Some((format!("DefaultLimit{property}"), value))
 }
 
-/// What `verify` can expect of a login with these limits.
+/// Returns what `verify` can expect of a login with these limits.
 fn expected(values: &Entries<Limit>) -> ExpectSystem {
     let limit = |name: &str| values.0.iter().find(|(item, _)| item.value == name).map(|(_, limit)| *limit);
     let nofile = limit("nofile").and_then(|limit| match limit {
@@ -230,7 +230,7 @@ impl Limits {
         std::iter::once(&self.logins).chain(&self.services)
     }
 
-    /// What systemd must read again.
+    /// Plans that systemd reads its defaults again, where one of them differs.
     fn reexec(&self, facts: &Facts) -> Result<Option<Change>, Unplannable> {
         let mut attributes = Vec::new();
         for (property, wanted) in &self.defaults {

@@ -16,7 +16,7 @@ use crate::resources::{Change, Context, Detail, Disruption, Planned, Resource, U
 use crate::transport::{Arg, Script};
 
 crate::choice! {
-    /// How software is built.
+    /// Build system of the software.
     System {
         /// `./configure`, `make`, `make install DESTDIR=...`. If there is no `configure`,
         /// `./autogen.sh` runs first.
@@ -52,7 +52,7 @@ crate::record! {
         opt name: Sp<String>,
         /// Version of the software, as `verify` expects it. It does not decide whether it is built again.
         opt version: Sp<String>,
-        /// How it is built.
+        /// Build system of the software.
         def system: System = System::Autotools,
         /// Arguments of `configure` or `cmake`, without the prefix.
         def options: Vec<Sp<String>> = Vec::new(),
@@ -82,14 +82,14 @@ crate::record! {
         /// Free space in MiB that the build needs. Beside the prefix a quarter of it must be free. With
         /// `build_once`, no more than this is taken from another host.
         def space: u32 = 1024,
-        /// Where it is built. Left out: /var/cache/provision/build/NAME.
+        /// Directory in which the software is built. Left out: /var/cache/provision/build/NAME.
         opt directory: HostPath,
     }
 }
 
 kind! { "build", BuildFields, timeout: Duration::from_hours(2), detached: true, promises: PROMISES }
 
-/// What a build and `build_once` may promise.
+/// Keys that a build and `build_once` may promise.
 pub(in crate::resources) const PROMISES: &[&str] = &[
     "software.nccl",
     "software.nccl_prefix",
@@ -109,7 +109,7 @@ pub(in crate::resources) struct Build {
     system: System,
     options: Vec<String>,
     env: Vec<String>,
-    /// What `make` gets: variables and targets.
+    /// Arguments of `make`: variables and targets.
     words: Vec<String>,
     /// The same for the install; empty when nothing is installed.
     install: Vec<String>,
@@ -328,7 +328,7 @@ impl Build {
         }
     }
 
-    /// What it is built from, as the first part of its stamp.
+    /// Formats what it is built from, as the first part of its stamp.
     fn stamp(&self, source: &str, compiler: &str, cuda: Option<&str>) -> String {
         let mut text = format!(
             "build {}\nsource {source}\nprefix {}\nsystem {}\ncompiler {compiler}\n",
@@ -351,8 +351,8 @@ impl Build {
         text
     }
 
-    /// What it would be built from now. What is not on the host (any more) and was not named
-    /// otherwise when it was built has not changed.
+    /// Returns the stamp of a build that is made now. Parts that are not on the host (any more) and were not
+    /// named otherwise when it was built count as unchanged.
     pub(in crate::resources) fn wanted(&self, found: &Found) -> Result<String, Unplannable> {
         let old = found.stamp.as_deref().unwrap_or_default();
         let kept = |key: &str, same: &dyn Fn(&str) -> bool| line(old, key).filter(|value| same(value));
@@ -448,7 +448,7 @@ impl Build {
     }
 }
 
-/// What differs between two stamps, for people: the keys of their lines.
+/// Lists what differs between two stamps, for people: the keys of their lines.
 fn differences(old: &str, new: &str) -> String {
     let mut keys: Vec<&str> = Vec::new();
     let only = |a: &'_ str, b: &'_ str| -> Vec<String> {
@@ -502,7 +502,7 @@ impl Resource for Build {
         vec![(Object::Path(self.prefix.clone()), format!("a build of {}", self.source))]
     }
 
-    /// What the checks know, where they look.
+    /// Promises what the checks know, in the places where they look.
     fn promises(&self, _: &Facts) -> Vec<Promise> {
         let (prefix, version) = (Some(self.prefix.clone()), self.version.clone());
         let none = ExpectSoftware::default();

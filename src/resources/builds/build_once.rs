@@ -23,7 +23,7 @@ crate::record! {
     /// different kind of host builds its own. Source and compiler must be on all hosts, because they
     /// decide which hosts are alike.
     BuildOnceFields("a build for all hosts") {
-        /// What is built.
+        /// The software that is built, with the keys of a `build` task.
         req build: BuildFields,
         /// User of the SSH mesh; must be able to read the prefix on the other hosts.
         def user: AccountName = AccountName("root".to_owned()),

@@ -55,7 +55,7 @@ enum Revision {
     Branch(String),
 }
 
-/// What git-check-ref-format(1) lets pass and no shell or option parser trips over.
+/// Whether git-check-ref-format(1) lets a name pass and no shell or option parser trips over it.
 fn is_ref(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphanumeric())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || "._/+@-".contains(c))

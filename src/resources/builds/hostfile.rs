@@ -11,7 +11,7 @@ use crate::resources::shared::value::{FileMode, HostPath};
 use crate::resources::{Context, Planned, Resource};
 
 crate::choice! {
-    /// How a line is written.
+    /// Form of a line.
     Format {
         /// `gpu0 slots=8`: Open MPI.
         OpenMpi = "openmpi",
@@ -36,7 +36,7 @@ crate::record! {
         opt slots: u32,
         /// Only hosts of these groups are listed. Left out: all.
         def groups: Vec<Sp<String>> = Vec::new(),
-        /// Who reads it.
+        /// Form of the lines, by the launcher that reads them.
         def format: Format = Format::OpenMpi,
     }
 }

@@ -13,7 +13,7 @@ use crate::resources::shared::value::{FileName, HostPath, Presence};
 use crate::resources::{Change, Context, Detail, Disruption, Planned, Resource, Unplannable};
 use crate::transport::Script;
 
-/// What `ldconfig` writes.
+/// Cache that `ldconfig` writes.
 const CACHE: &str = "/etc/ld.so.cache";
 
 crate::record! {

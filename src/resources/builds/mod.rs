@@ -1,4 +1,4 @@
-//! What is built from source, and how it reaches every host.
+//! Software that is built from source, and its way to every host.
 
 pub mod build;
 pub mod build_once;

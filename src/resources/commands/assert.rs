@@ -18,7 +18,7 @@ crate::record! {
         /// A condition, or a list of them that must all hold: `provision explain conditions`. They are no
         /// templates: write names without braces.
         req that: Words,
-        /// What a failure means and what to do about it.
+        /// Text for a failure: what it means and what to do about it.
         opt message: String,
     }
 }
@@ -27,7 +27,7 @@ kind! { "assert", AssertFields, conditions: &["that"] }
 
 #[derive(Debug)]
 struct Assert {
-    /// Why it fails; `None` when all holds.
+    /// Reason of the failure; `None` when all conditions hold.
     failure: Option<String>,
 }
 

@@ -18,7 +18,7 @@ use crate::resources::{Change, Context, Detail, Disruption, Planned, Resource, U
 pub struct Condition(Words);
 
 impl Condition {
-    /// What runs.
+    /// Returns the command.
     pub(in crate::resources) fn words(self) -> Words {
         self.0
     }
@@ -40,7 +40,7 @@ impl FromNode for Condition {
 }
 
 crate::choice! {
-    /// How the answer of a question is read.
+    /// Form of the answer to a question.
     Parse {
         /// Its output, without the newlines at the end.
         Text = "text",
@@ -74,9 +74,9 @@ crate::record! {
         opt check: Condition,
         /// Whether the command changes anything.
         def changes: bool = true,
-        /// How the answer of a question is read: `text` is the output without the newlines at the end,
-        /// `lines` a list of its lines, `json` the value of the JSON in it, and `status` the exit
-        /// status as a number, whatever it is.
+        /// Form of the answer to a question: `text` is the output without the newlines at the end, `lines` a
+        /// list of its lines, `json` the value of the JSON in it, and `status` the exit status as a number,
+        /// whatever it is.
         opt parse: Sp<Parse>,
         /// Environment variables.
         def env: Entries<String> = Entries::default(),
@@ -97,7 +97,7 @@ struct Command {
     parse: Parse,
 }
 
-/// What of a program and its arguments is written for a shell.
+/// Reports the part of a program and its arguments that is written for a shell.
 fn for_a_shell(words: &[String]) -> Option<String> {
     // `;` ends what `find -exec` runs.
     const MARKS: [&str; 9] = ["|", "||", "&&", "&", ">", ">>", "<", "2>", "2>&1"];
@@ -238,7 +238,8 @@ pub(in crate::resources) fn read(
 }
 
 impl Command {
-    /// What it is called where a thing on the host is wanted: its own command line.
+    /// Returns what stands for it where a thing on the host is wanted: the path of `creates`, else its own
+    /// command line.
     fn object(&self) -> Object {
         Object::Path(self.creates.clone().unwrap_or_else(|| format!("`{}`", self.question.command.display())))
     }
@@ -261,7 +262,7 @@ impl Command {
         }
     }
 
-    /// Why it is not done: the first of `creates`, `unless` and `check` that does not hold.
+    /// Reports why it is not done: the first of `creates`, `unless` and `check` that does not hold.
     fn unmet(&self, facts: &Facts) -> Result<Option<String>, Unplannable> {
         if let Some(path) = &self.creates
             && known::path(facts, path)?.is_none()

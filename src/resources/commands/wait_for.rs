@@ -31,14 +31,14 @@ crate::record! {
         opt command: Condition,
         /// Whether the file must exist (`present`) or must not (`absent`).
         def state: Presence = Presence::Present,
-        /// How long to wait. Left out: 5m. For more than 10m, also raise the `timeout` of the task.
+        /// Longest time to wait. Left out: 5m. For more than 10m, also raise the `timeout` of the task.
         opt within: Period,
     }
 }
 
 kind! { "wait_for", WaitForFields }
 
-/// How long something is waited for.
+/// Longest time to wait where the task gives none.
 const USUAL: Duration = Duration::from_mins(5);
 
 #[derive(Debug)]
@@ -139,7 +139,8 @@ impl Resource for WaitFor {
         }
     }
 
-    /// What came about may be away for a moment: a server that is started anew by somebody.
+    /// Returns the time that the task may wait: what came about may be away for a moment, such as a server
+    /// that is started anew by somebody.
     fn settle(&self) -> Option<Duration> {
         Some(self.within)
     }

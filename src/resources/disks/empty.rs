@@ -1,11 +1,11 @@
-//! What must hold before anything is written to a disk.
+//! Conditions that must hold before anything is written to a disk.
 
 use crate::facts::block::{Block, BlockQuery};
 use crate::facts::{Facts, Object};
 use crate::resources::Unplannable;
 use crate::resources::shared::known;
 
-/// What is known of a device.
+/// Returns what is known of a device.
 pub(super) fn device<'a>(facts: &'a Facts, path: &str) -> Result<&'a Block, Unplannable> {
     let object = Object::Path(path.to_owned());
     let found = known::answer(facts, &BlockQuery(path.to_owned()), &object)?;
@@ -20,7 +20,7 @@ pub(super) fn refuse_full(path: &str, block: &Block) -> Result<(), Unplannable> 
     Err(Unplannable::Failed(format!("{path} {content}, and what may hold data is not overwritten{empty}")))
 }
 
-/// What to do with a disk that nobody needs.
+/// Advises how to empty a disk that nobody needs.
 pub(super) fn empty_by_hand(path: &str) -> String {
     format!("; where nobody needs it, empty it by hand: `wipefs --all {path} && blkdiscard --zeroout {path}`")
 }

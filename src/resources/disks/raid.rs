@@ -13,7 +13,7 @@ use crate::resources::{Attribute, Change, Context, Detail, Disruption, Planned, 
 use crate::transport::Script;
 
 crate::choice! {
-    /// How the disks work together.
+    /// Way in which the disks work together.
     RaidLevel {
         /// Striped: the sum of all sizes and speeds; one broken disk loses everything.
         Striped = "raid0",
@@ -38,7 +38,7 @@ crate::record! {
     RaidFields("a software RAID") {
         /// The name of the array: `scratch` is `/dev/md/scratch`.
         req name: Sp<String>,
-        /// How the disks work together.
+        /// RAID level: the way in which the disks work together.
         req level: RaidLevel,
         /// The disks: paths in `/dev/disk/by-id`, since `/dev/nvme1n1` may be another disk after a boot.
         req devices: Sp<Vec<Sp<HostPath>>>,
@@ -47,7 +47,7 @@ crate::record! {
 
 kind! { "raid", RaidFields }
 
-/// What libblkid calls a disk of an array.
+/// Type that libblkid shows for a disk of an array.
 const MEMBER: &str = "linux_raid_member";
 
 #[derive(Debug)]

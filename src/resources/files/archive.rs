@@ -29,7 +29,7 @@ crate::record! {
         req path: HostPath,
         /// SHA-256 of the packed file, in hex.
         req sha256: Digest,
-        /// How many leading directories are removed from the names in it: 1 for
+        /// Number of leading directories that are removed from the names in it: 1 for
         /// `openmpi-4.1.8/configure`.
         def strip: u32 = 0,
     }

@@ -39,7 +39,7 @@ crate::record! {
 
 kind! { "download", DownloadFields }
 
-/// Where a file comes from at this site, and its digest; reports what only git can reach.
+/// Returns the URL from which a file comes at this site, and its digest; reports what only git can reach.
 pub(in crate::resources) fn fetched(
     url: &Sp<Url>,
     digest: &Digest,

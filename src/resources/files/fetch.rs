@@ -42,7 +42,7 @@ struct Fetch {
     /// The inventory's directory.
     base: String,
     path: String,
-    /// Where the copies are.
+    /// Directory of the copies.
     to: HostPath,
     /// The hosts that the task is for, with their directory and their copy.
     copies: Vec<(String, HostPath, HostPath)>,
@@ -96,7 +96,7 @@ fn unshown(change: Change) -> Change {
 }
 
 impl Fetch {
-    /// Why some hosts have no file to copy, a reason for all that share it.
+    /// Reports why some hosts have no file to copy, with one reason for all that share it.
     fn refusal(&self, found: &[(&str, &Fetched)]) -> Option<String> {
         let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
         for (host, fetched) in found {
@@ -121,7 +121,7 @@ impl Fetch {
         (!texts.is_empty()).then(|| texts.join("; "))
     }
 
-    /// What is due for one host's copy; `made` are directories that an earlier change makes.
+    /// Plans one host's copy; `made` are directories that an earlier change makes.
     fn copy(
         &self,
         host: &(String, HostPath, HostPath),

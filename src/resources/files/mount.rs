@@ -21,9 +21,9 @@ crate::record! {
     /// mounted there, it is not unmounted: the task fails and says so. A container cannot mount: there
     /// the task is blocked.
     MountFields("a mount") {
-        /// Where it is mounted.
+        /// Mount point: the directory where it is mounted.
         req path: HostPath,
-        /// What is mounted: `server:/export`, a device (`/dev/md/scratch`, `LABEL=scratch`), `tmpfs`.
+        /// Source of the mount: `server:/export`, a device (`/dev/md/scratch`, `LABEL=scratch`), `tmpfs`.
         opt source: Sp<String>,
         /// Its type: `nfs4`, `ext4`, `xfs`, `tmpfs` ...
         opt kind("type"): Sp<String>,

@@ -16,7 +16,7 @@ crate::record! {
     SymlinkFields("a symbolic link") {
         /// Its path on the host.
         req path: HostPath,
-        /// Where it points. A relative target is written as given.
+        /// Path that the link points to. A relative target is written as given.
         req target: Sp<String>,
         /// Whether it must exist (`present`) or must not (`absent`).
         def state: Presence = Presence::Present,

@@ -22,7 +22,7 @@ fn follows_driver(name: &str) -> bool {
 }
 
 impl NvidiaDriver {
-    /// What takes away what must not stay beside the wanted driver.
+    /// Plans the removal of what must not stay beside the wanted driver.
     pub(in crate::resources) fn clearing(
         &self,
         host: &Host<'_>,
@@ -93,7 +93,7 @@ impl NvidiaDriver {
             .named("preferences", preferences(&pins))
     }
 
-    /// What makes apt take the wanted version.
+    /// Returns the pin that makes apt take the wanted version.
     fn pin(&self) -> Pin<'static> {
         Pin { names: PINNED, to: format!("version {}", self.pattern()), priority: 1001 }
     }
@@ -105,7 +105,8 @@ impl NvidiaDriver {
         RegularFile::drop_in(path, preferences(&[self.pin()]))
     }
 
-    /// That file, there or not.
+    /// Plans that file: there if the names of the packages need a pin, else gone. Hosts without apt have
+    /// none.
     pub(in crate::resources) fn pinning(&self, host: &Host<'_>, facts: &Facts) -> Planned {
         if host.manager.manager != "apt" {
             return Ok(Vec::new());
@@ -338,7 +339,8 @@ impl NvidiaDriver {
         )
     }
 
-    /// What is wanted and what is here of the driver.
+    /// Returns the names of the wanted packages, and of those on the host that do not make way; without
+    /// tools.
     fn names_and_parts(&self, host: &Host<'_>, parts: &[&DriverPackage]) -> BTreeSet<String> {
         let naming = self.naming(host);
         let here = parts.iter().filter(|part| !self.goes(&naming, part)).map(|part| part.name.clone());

@@ -1,14 +1,14 @@
-//! How the packages of the NVIDIA driver are called, by distribution, source, flavour and branch.
-//! Names are those of NVIDIA's and the distributions' repositories; `packages` of the task replaces them.
+//! Names of the packages of the NVIDIA driver, by distribution, source, flavour and branch. They are those of
+//! NVIDIA's and the distributions' repositories; `packages` of the task replaces them.
 //!
 //! NVIDIA's repositories have three generations (Driver Installation Guide, "Recent Updates" and "Version
-//! Locking"). For apt the names hold the branch until 580 and none from 590 on, where a pin chooses it. For dnf
-//! a module stream holds it on EL 8 and 9; EL 10 has no streams, so the versions are locked.
+//! Locking"). For apt the names hold the branch until 580 and none from 590 on, where a pin chooses it. For
+//! dnf a module stream holds it on EL 8 and 9; EL 10 has no streams, so the versions are locked.
 
 use crate::facts::driver::DriverPackage;
 
 crate::choice! {
-    /// Which kernel modules the driver has.
+    /// Kind of kernel modules that the driver has.
     Flavour {
         /// The open ones, for Turing and newer.
         Open = "open",
@@ -20,7 +20,7 @@ crate::choice! {
 }
 
 crate::choice! {
-    /// Where the driver comes from.
+    /// Source of the driver.
     DriverSource {
         /// The distribution's own archive: Ubuntu's restricted, Debian's non-free.
         Archive = "archive",
@@ -32,7 +32,7 @@ crate::choice! {
 }
 
 crate::choice! {
-    /// How the kernel modules are installed.
+    /// Way in which the kernel modules are installed.
     Modules {
         /// Built on the host for each kernel.
         Dkms = "dkms",
@@ -43,7 +43,7 @@ crate::choice! {
     }
 }
 
-/// What the names depend on.
+/// Properties that the names depend on.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::resources) struct Naming<'a> {
     /// `ID` of os-release.
@@ -211,7 +211,7 @@ impl Naming<'_> {
         streams.then(|| format!("nvidia-driver:{}-{kind}", self.branch))
     }
 
-    /// What a build of the module for these kernels needs.
+    /// Returns the packages that a build of the module for these kernels needs.
     pub(in crate::resources) fn prerequisites(&self, kernels: &[&str]) -> Vec<String> {
         let (headers, tools): (_, &[&str]) = if self.apt {
             ("linux-headers", &["build-essential", "dkms"])

@@ -21,7 +21,7 @@ use crate::resources::{Attribute, Change, Context, Detail, Disruption, Planned, 
 use crate::transport::Script;
 
 crate::choice! {
-    /// Which hosts get the fabric manager.
+    /// Hosts that get the fabric manager.
     Wanted {
         /// Hosts whose PCI bus has `NVSwitches`, or GPUs that come with them (B100, B200, B300).
         Auto = "auto",
@@ -40,9 +40,9 @@ crate::record! {
     /// manager for them comes along, with the module `ib_umad` that it needs. The version is that of the driver's packages. The
     /// service is started only if that driver is loaded, since it refuses any other.
     FabricManagerFields("a fabric manager") {
-        /// Which hosts get it.
+        /// Hosts that get the fabric manager.
         def wanted: Wanted = Wanted::Auto,
-        /// Where it comes from. NVIDIA's repository uses other package names.
+        /// Source of the package. NVIDIA's repository uses other package names.
         def source: DriverSource = DriverSource::Archive,
         /// The package, if its name is not the usual one.
         opt package: Sp<String>,

@@ -230,7 +230,7 @@ fn exactly(names: &[&str]) -> String {
     format!("={}", names.join(","))
 }
 
-/// What is worked out from a host's facts.
+/// Values that are worked out from a host's facts.
 struct Derived<'a> {
     task: &'a NcclEnv,
     facts: &'a Facts,
@@ -241,7 +241,7 @@ impl Derived<'_> {
         known::answer(self.facts, &BaseQuery(name), &Object::Path(format!("facts.{name}")))
     }
 
-    /// What brings RDMA devices: where they are missing, a task before this may load it.
+    /// Returns the module that brings RDMA devices: where they are missing, a task before this may load it.
     fn module(&self) -> Object {
         Object::Module(
             match self.task.nic {
@@ -341,7 +341,7 @@ impl Derived<'_> {
         Ok(())
     }
 
-    /// Where every device has its RoCE v2 address of IPv4.
+    /// Finds the index at which every device has its RoCE v2 address of IPv4.
     fn gid_index(&self, devices: &[&Device]) -> Result<u32, Unplannable> {
         let mut indexes: Vec<(&str, u32)> = Vec::new();
         for device in devices {
@@ -463,7 +463,7 @@ impl NcclEnv {
         std::iter::once(&self.path).chain(&self.profile)
     }
 
-    /// What makes two tasks at odds.
+    /// Describes the wish of a task: tasks with different wishes are at odds.
     fn wish(&self) -> String {
         let given: Vec<String> = self
             .given

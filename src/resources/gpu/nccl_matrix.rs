@@ -1,7 +1,7 @@
-//! What NCCL needs for each kind of RDMA card: the table behind `nccl_env`.
+//! Settings that NCCL needs for each kind of RDMA card: the table behind `nccl_env`.
 //!
-//! Variables and defaults: NCCL's own documentation and sources up to 2.30; values per kind of card:
-//! the guides of the sites that run them. What is left out here is best left to NCCL.
+//! Variables and defaults: NCCL's own documentation and sources up to 2.30; values per kind of card: the
+//! guides of the sites that run them. Settings that are left out here are best left to NCCL.
 
 use crate::resources::gpu::nccl_env::NicType;
 
@@ -85,7 +85,7 @@ const DEAD: &[&str] = &[
 /// Algorithms that NCCL knows.
 const ALGORITHMS: &[&str] = &["Ring", "Tree", "CollnetDirect", "CollnetChain", "NVLS", "NVLSTree", "PAT"];
 
-/// What is doubtful about a variable that somebody sets; `version` is NCCL's where it is known.
+/// Reports what is doubtful about a variable that somebody sets; `version` is NCCL's where it is known.
 pub(in crate::resources) fn doubt(name: &str, value: &str, version: Option<(u32, u32)>) -> Option<String> {
     // Who does not say a version has a current one.
     let since = |wanted: (u32, u32)| version.is_none_or(|version| version >= wanted);

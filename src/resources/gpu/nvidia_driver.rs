@@ -39,11 +39,11 @@ crate::record! {
         opt branch: Sp<String>,
         /// The whole version, such as "535.261.03". Left out: the newest of the branch.
         opt version: Sp<String>,
-        /// Which kernel modules to install.
+        /// Kind of kernel modules to install.
         def flavour: Flavour = Flavour::Auto,
-        /// Where the driver comes from.
+        /// Source of the driver.
         def source: DriverSource = DriverSource::Archive,
-        /// How the kernel modules are installed.
+        /// Way in which the kernel modules are installed.
         def modules: Modules = Modules::Dkms,
         /// Names of the packages, if the usual ones are not right.
         def packages: Vec<Sp<String>> = Vec::new(),
@@ -216,7 +216,7 @@ fn text<'a>(value: Option<&'a Json>, key: &str) -> &'a str {
     value.and_then(|value| value.get(key)).and_then(Json::as_str).unwrap_or("")
 }
 
-/// What one host is and has, as far as the driver goes.
+/// One host and all that it has, as far as the driver goes.
 pub(in crate::resources) struct Host<'a> {
     pub(in crate::resources) driver: &'a Driver,
     pub(in crate::resources) manager: &'a Packages,
@@ -354,7 +354,7 @@ impl NvidiaDriver {
         ))
     }
 
-    /// Why the module that is loaded is not the one of the packages.
+    /// Reports why the module that is loaded is not the one of the packages.
     fn stale(&self, host: &Host<'_>) -> Option<String> {
         let loaded = host.driver.loaded.as_ref()?;
         let disk = host.driver.kernel(&host.driver.running).and_then(|kernel| kernel.version.as_deref());

@@ -47,7 +47,7 @@ kind! { "kernel_module", KernelModuleFields }
 const NETWORK: &[&str] =
     &["mlx5_core", "mlx5_ib", "mlx4_core", "ice", "i40e", "ixgbe", "bnxt_en", "virtio_net", "ena", "irdma"];
 
-/// What is interrupted when a module goes.
+/// Returns the interruption that the unloading of a module causes.
 pub(in crate::resources) fn unloading(module: &str) -> Disruption {
     if NETWORK.contains(&module) {
         Disruption::Network

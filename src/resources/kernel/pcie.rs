@@ -138,7 +138,7 @@ impl PcieSettings {
             .collect()
     }
 
-    /// What the program is told, now and at boot.
+    /// Returns the arguments of the program, now and at boot.
     fn words(&self, nics: &[&Nic]) -> Vec<String> {
         let acs = (self.acs == Acs::Disabled).then(|| "acs=off".to_owned());
         let sizes = self

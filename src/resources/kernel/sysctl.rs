@@ -58,7 +58,7 @@ struct Sysctl {
     state: Presence,
 }
 
-/// Where a key is, as sysctl.d(5) has it: whichever of `.` and `/` comes first separates, and the
+/// Returns the path of a key, as sysctl.d(5) has it: whichever of `.` and `/` comes first separates, and the
 /// other one stands for itself swapped (`net.ipv4.conf.eth0/100.rp_filter`).
 fn path_of(key: &str) -> Option<String> {
     let good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '/' | '_' | '-' | ':' | '@');
@@ -125,7 +125,7 @@ impl Sysctl {
         self.items.iter().filter(|_| self.live)
     }
 
-    /// What of the live values must change.
+    /// Plans the change of the live values that differ.
     fn live(&self, facts: &Facts) -> Result<Option<Change>, Unplannable> {
         let mut attributes = Vec::new();
         let mut script = Script::new(crate::shell!("resources/sysctl.sh"));

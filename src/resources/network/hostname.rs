@@ -26,7 +26,7 @@ crate::record! {
 kind! { "hostname", HostnameFields, own: &["name"] }
 
 const FILE: &str = "/etc/hostname";
-/// Where cloud-init reads drop-ins; <https://docs.cloud-init.io> `preserve_hostname`.
+/// Directory of the drop-ins that cloud-init reads; <https://docs.cloud-init.io> `preserve_hostname`.
 const CLOUD: &str = "/etc/cloud/cloud.cfg.d";
 
 #[derive(Debug)]

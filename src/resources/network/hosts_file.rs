@@ -53,7 +53,7 @@ crate::record! {
 
 kind! { "hosts_file", HostsFileFields, fleet: true }
 
-/// Where cloud-init reads drop-ins.
+/// Directory of the drop-ins that cloud-init reads.
 const CLOUD: &str = "/etc/cloud/cloud.cfg.d";
 /// A file that is not there begins with this.
 const LOCALHOST: &str = "127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n";
@@ -215,7 +215,7 @@ impl HostsFile {
         forms
     }
 
-    /// Whose name each is: the name itself, with the domain, with each suffix.
+    /// Maps each name to its host: the name itself, with the domain, with each suffix.
     fn owners(&self) -> BTreeMap<String, &str> {
         let mut owners = BTreeMap::new();
         for member in self.roster.members.iter() {

@@ -20,7 +20,7 @@ use crate::resources::{Attribute, Change, Context, Detail, Disruption, Planned, 
 use crate::transport::{Arg, Script};
 
 crate::choice! {
-    /// What configures a link at boot.
+    /// Tool that configures a link at boot.
     NetworkManager {
         /// Whatever the host already uses.
         Auto = "auto",
@@ -56,7 +56,7 @@ crate::record! {
         opt mtu: u32,
         /// Addresses that the link gets in addition to others: `10.0.1.7/24`.
         def addresses: Vec<Sp<String>> = Vec::new(),
-        /// What configures the link at boot.
+        /// Tool that configures the link at boot.
         def manager: NetworkManager = NetworkManager::Auto,
     }
 }
@@ -125,7 +125,7 @@ pub(in crate::resources) fn read(
     Some(Arc::new(Link { which, mtu: fields.mtu, addresses, manager: fields.manager }))
 }
 
-/// What a link needs.
+/// A link with what it needs.
 struct Due<'a> {
     link: &'a Netdev,
     /// The MTU that it has.

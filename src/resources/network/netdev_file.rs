@@ -1,4 +1,4 @@
-//! Who configures a link at boot, and the file or setting of that.
+//! Tool that configures a link at boot, and its file or setting for the link.
 
 use std::fmt::Write as _;
 
@@ -10,11 +10,11 @@ use crate::transport::{Arg, Script};
 
 /// First line of every file.
 const OURS: &str = "# Written by provision.\n";
-/// What `/etc/network/interfaces` needs to read our file.
+/// Line that `/etc/network/interfaces` needs to read our file.
 const SOURCE: &str = "source /etc/network/interfaces.d/*";
 const INTERFACES: &str = "/etc/network/interfaces";
 
-/// How a link is kept as it shall be.
+/// Configuration that keeps a link as it shall be.
 #[derive(Debug)]
 pub(in crate::resources) struct Managed {
     pub(in crate::resources) manager: Manager,
@@ -63,7 +63,7 @@ impl Managed {
         }]
     }
 
-    /// What is kept for putting it back.
+    /// Returns the files that are saved for a rollback.
     pub(in crate::resources) fn paths(&self) -> Vec<String> {
         let mut paths: Vec<String> = self.file.iter().map(|(path, _, _)| path.clone()).collect();
         if self.source {
@@ -99,7 +99,7 @@ fn manager_of(link: &Netdev) -> Manager {
     }
 }
 
-/// How a link is kept: by whom, and what that needs.
+/// Decides how a link is kept: by which tool, and what that needs.
 pub(in crate::resources) fn managed(
     link: &Netdev,
     now: u32,
@@ -220,7 +220,7 @@ pub(super) fn mtu_setting(link: &Netdev) -> &'static str {
     if link.settings.contains_key(infiniband) { infiniband } else { "802-3-ethernet.mtu" }
 }
 
-/// What its connection of NetworkManager must be told.
+/// Returns the settings that its connection of NetworkManager must get.
 fn settings(link: &Netdev, mtu: Option<u32>, addresses: &[String]) -> Result<Managed, Unplannable> {
     if link.connection.is_none() {
         return Err(Unplannable::Failed(format!(

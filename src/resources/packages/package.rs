@@ -72,7 +72,7 @@ pub(in crate::resources) fn is_name(text: &str) -> bool {
         && text.chars().all(|c| c.is_ascii_alphanumeric() || "+-._:~".contains(c))
 }
 
-/// What `verify` can expect where a package is installed, of those that its checks know.
+/// Returns what `verify` can expect where a package is installed, of those that its checks know.
 fn software(name: &str, version: Option<&str>) -> Option<ExpectSoftware> {
     let none = ExpectSoftware::default();
     Some(match name {
@@ -196,7 +196,7 @@ pub(in crate::resources) fn preferences(pins: &[Pin<'_>]) -> String {
 struct Due<'a> {
     name: &'a str,
     package: &'a Package,
-    /// What it provides, where the task names that.
+    /// Name that the package provides, where the task names that.
     provides: Option<&'a str>,
 }
 

@@ -43,7 +43,7 @@ crate::record! {
 
 kind! { "pip", PipFields }
 
-/// Where pip fetches from when nobody says anything else.
+/// Index from which pip fetches when nobody says anything else.
 const PYPI: &str = "https://pypi.org/simple";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -189,7 +189,7 @@ pub(in crate::resources) fn read(
     }))
 }
 
-/// What is there.
+/// Virtual environment and packages that are there.
 struct Found {
     venv: bool,
     broken: bool,

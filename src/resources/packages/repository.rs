@@ -77,7 +77,7 @@ struct Repository {
     /// Its files, the key first.
     files: Vec<RegularFile>,
     key: Option<RemoteKey>,
-    /// What apt keeps of each suite once it has read it, either of two names.
+    /// Files that apt keeps of each suite once it has read it, either of two names.
     lists: Vec<[String; 2]>,
 }
 
@@ -137,7 +137,7 @@ fn preferences_path(name: &str) -> String {
     format!("/etc/apt/preferences.d/{name}")
 }
 
-/// How apt calls what it read at a URL: `URItoFileName` of apt-pkg.
+/// Returns the name that apt gives to what it read at a URL: `URItoFileName` of apt-pkg.
 fn list_name(url: &str) -> String {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let mut name = String::new();

@@ -121,7 +121,7 @@ impl Link {
         Change { object: self.object(), summary, detail, script, upload: None, disruption }
     }
 
-    /// What keeps it from being made now.
+    /// Reports what keeps it from being made now.
     fn possible(&self, facts: &Facts) -> Result<(), Unplannable> {
         if let Some(kind) = known::container(facts) {
             return Err(Unplannable::Blocked(format!(
@@ -145,7 +145,7 @@ impl Link {
         module(self.kind).to_owned()
     }
 
-    /// What differs between the device that is there and the wanted one.
+    /// Lists what differs between the device that is there and the wanted one.
     fn drift(&self, link: &RdmaLink) -> Vec<Attribute> {
         let mut drift = Vec::new();
         if link.netdev.as_deref() != Some(self.netdev.as_str()) {

@@ -9,7 +9,7 @@ use crate::resources::shared::value::Presence;
 use crate::resources::{Context, Planned, Resource};
 
 crate::choice! {
-    /// Which namespaces see the RDMA devices.
+    /// Namespaces that see the RDMA devices.
     NetnsMode {
         /// Every network namespace sees all: MPI, Slurm, the shared device plugin of Kubernetes.
         Shared = "shared",

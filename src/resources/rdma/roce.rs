@@ -18,7 +18,7 @@ use crate::resources::{Attribute, Change, Context, Detail, Disruption, Planned, 
 use crate::transport::Script;
 
 crate::choice! {
-    /// What happens to a setting that the link, its driver or its tools do not support.
+    /// Treatment of a setting that the link, its driver or its tools do not support.
     Unsupported {
         /// The task is blocked, and the run says so.
         Block = "block",
@@ -40,7 +40,7 @@ crate::record! {
     RoceFields("quality of service for RoCE") {
         /// Name of the link.
         req netdev: NetdevName,
-        /// What decides the priority of a packet. Left out: unchanged.
+        /// The mark of a packet (PCP or DSCP) that decides its priority. Left out: unchanged.
         opt trust: Trust,
         /// Lossless priorities; all others become lossy. Left out: unchanged.
         opt pfc: Vec<u32>,
@@ -56,7 +56,7 @@ crate::record! {
         opt cnp_dscp: u32,
         /// Priority of these packets (mlx5).
         opt cnp_priority: u32,
-        /// What happens to settings that the link does not support. The others are set either way.
+        /// Treatment of settings that the link does not support. The others are set either way.
         def unsupported: Unsupported = Unsupported::Block,
         /// `absent`: the settings are no longer made at boot; the current ones stay until then.
         def state: Presence = Presence::Present,
@@ -65,7 +65,7 @@ crate::record! {
 
 kind! { "roce", RoceFields, promises: &["network.trust", "network.pfc", "network.ecn"] }
 
-/// Where the script is on hosts.
+/// Path of the script on hosts.
 const PROGRAM: &str = "/usr/local/lib/provision/roce";
 const TEXT: &str = concat!(
     // systemd would look for programs below /usr/local first.
@@ -206,7 +206,7 @@ fn lossless(bits: &[u8]) -> String {
     if on.is_empty() { "none".to_owned() } else { join(on) }
 }
 
-/// What differs, and what the link does not have.
+/// Settings that differ, and those that the link does not have.
 #[derive(Default)]
 struct Compared {
     drift: Vec<Attribute>,
@@ -264,7 +264,7 @@ impl Qos {
         compared
     }
 
-    /// What of the link must change now.
+    /// Plans the change of the link's settings that is due now.
     fn live(&self, facts: &Facts) -> Result<Option<Change>, Unplannable> {
         let now = known::answer(facts, &RoceQuery(self.netdev.clone()), &self.object())?;
         let Some(now) = now else {

@@ -46,7 +46,7 @@ impl BootUnit {
         self.file.manages_state(state)
     }
 
-    /// What is due for it to be written and enabled, or gone. It is not started.
+    /// Plans what is due for it to be written and enabled, or gone. It is not started.
     pub(in crate::resources) fn plan(&self, state: Presence, facts: &Facts) -> Planned {
         let mut changes = self.file.plan_state(state, facts)?;
         let object = Object::Unit(self.name.clone());

@@ -38,7 +38,7 @@ crate::record! {
     TimeSyncFields("a clock") {
         /// Names or addresses of time servers.
         def servers: Vec<Sp<String>> = Vec::new(),
-        /// Which service sets the clock.
+        /// The service that sets the clock.
         def service: TimeService = TimeService::Auto,
     }
 }

@@ -6,10 +6,10 @@ use crate::config::read::wrong_type;
 use crate::config::{Diagnostic, Diagnostics, FromNode, Node, Yaml};
 use crate::transport::Script;
 
-/// What stands for the path of the draft.
+/// Placeholder for the path of the draft.
 const DRAFT: &str = "%s";
 
-/// A tool with its arguments, of which one has [`DRAFT`] in it.
+/// A tool with its arguments, of which one has `DRAFT` in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Check {
     words: Vec<String>,
@@ -51,8 +51,8 @@ impl FromNode for Check {
 }
 
 impl Check {
-    /// That of a program that root runs at each boot: the shell can read it, and nobody else can put another one in its
-    /// place.
+    /// Returns the check of a program that root runs at each boot: the shell can read it, and nobody else can
+    /// put another one in its place.
     pub(in crate::resources) fn of_boot_program() -> Self {
         Self { words: ["sh", "-n", DRAFT].map(str::to_owned).to_vec(), needed: true }
     }

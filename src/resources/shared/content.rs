@@ -17,7 +17,7 @@ use crate::resources::{
 use crate::transport::{Arg, Script};
 use camino::Utf8PathBuf;
 
-/// Where systemd finds units: `after.sh` lets it read them again.
+/// Directories in which systemd finds units: `after.sh` lets it read them again.
 const SYSTEMD: [&str; 6] = [
     "/etc/systemd/system/",
     "/etc/systemd/user/",
@@ -29,7 +29,7 @@ const SYSTEMD: [&str; 6] = [
 /// Files from this size on keep a stamp on the host.
 const STAMP_SIZE: u64 = 16 << 20;
 
-/// What a file shall hold.
+/// Content that a file shall have.
 #[derive(Debug, Clone)]
 pub(in crate::resources) enum Want {
     /// Whatever it holds.
@@ -52,7 +52,7 @@ pub(in crate::resources) struct RegularFile {
     pub(in crate::resources) mode: Option<FileMode>,
     pub(in crate::resources) owner: Option<Principal>,
     pub(in crate::resources) group: Option<Principal>,
-    /// What looks at it before it is put in place.
+    /// Tool that checks the file before it is put in place.
     pub(in crate::resources) check: Option<Check>,
 }
 
@@ -207,7 +207,7 @@ impl RegularFile {
         Ok(changes)
     }
 
-    /// What is due when the file shall be there or shall not.
+    /// Plans what is due when the file shall be there or shall not.
     pub(in crate::resources) fn plan_state(&self, state: Presence, facts: &Facts) -> Planned {
         match state {
             Presence::Present => self.plan_with_directory(facts),
@@ -218,7 +218,7 @@ impl RegularFile {
         }
     }
 
-    /// What is claimed when the file shall be there or shall not.
+    /// Returns what is claimed when the file shall be there or shall not.
     pub(in crate::resources) fn manages_state(&self, state: Presence) -> Vec<(Object, String)> {
         match state {
             Presence::Present => self.manages(),
@@ -358,7 +358,7 @@ impl RegularFile {
     }
 }
 
-/// What a file of this machine makes of its copy; `None` for a tree.
+/// Returns the content that a file of this machine gives to its copy; `None` for a tree.
 pub(in crate::resources) fn want_of(local: Local) -> Option<Want> {
     match local {
         Local::Bytes(bytes) => Some(Want::Bytes(bytes)),
@@ -385,7 +385,7 @@ pub(in crate::resources) fn local_want(
     None
 }
 
-/// What differs in mode and owner.
+/// Lists what differs in mode, owner and group.
 pub(in crate::resources) fn attribute_changes(
     found: &Attributes,
     mode: Option<FileMode>,
@@ -446,7 +446,7 @@ pub(in crate::resources) fn attributes_change(
     })
 }
 
-/// What `after.sh` interrupts when a file or a link changes.
+/// Returns the interruption by `after.sh` when a file or a link changes.
 pub(in crate::resources) fn interrupts(path: &str) -> Disruption {
     let read_again = SYSTEMD.iter().any(|folder| path.starts_with(folder));
     if read_again { Disruption::Reload } else { Disruption::None }

@@ -26,7 +26,7 @@ pub(in crate::resources) fn answer<'a, Q: Question>(
     }
 }
 
-/// What is at a path.
+/// Returns the attributes of a path; `None` when nothing is there.
 pub(in crate::resources) fn path<'a>(
     facts: &'a Facts,
     path: &str,
@@ -35,7 +35,7 @@ pub(in crate::resources) fn path<'a>(
     answer(facts, &question, &Object::Path(path.to_owned())).map(Option::as_ref)
 }
 
-/// What a file holds.
+/// Returns the content of a file; `None` when there is no regular file.
 pub(in crate::resources) fn content<'a>(
     facts: &'a Facts,
     question: &ContentQuery,

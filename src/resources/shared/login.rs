@@ -1,11 +1,11 @@
-//! What a change means for logins: whether only a new session sees it, and how a host takes it back
-//! by itself when it cuts the way in.
+//! Effect of a change on logins: whether only a new session sees it, and how a host takes it back by itself
+//! when it cuts the way in.
 
 use crate::facts::unit::UnitQuery;
 use crate::facts::{Facts, Object, Touches};
 use crate::transport::Script;
 
-/// What the changes of a task mean for logins to its host.
+/// Effect of the changes of a task on logins to its host.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[expect(clippy::large_enum_variant, reason = "one is made for each task, and most are compared at once")]
 pub enum LoginEffect {
@@ -19,10 +19,10 @@ pub enum LoginEffect {
     Guarded(Undo),
 }
 
-/// How a host takes changes back by itself.
+/// Rollback of changes by the host itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Undo {
-    /// What it is about, `[a-z]+`: changes of one name are taken back and confirmed together.
+    /// Its subject, `[a-z]+`: changes of one name are taken back and confirmed together.
     pub name: &'static str,
     /// Files, links and directories that are kept before the change and put back as they were;
     /// one that is not there before is taken away.
@@ -71,7 +71,7 @@ impl Undo {
 }
 
 impl LoginEffect {
-    /// What two changes of one task mean together.
+    /// Combines the effects of two changes of one task.
     #[must_use]
     fn and(self, other: Self) -> Self {
         match (self, other) {
@@ -89,7 +89,7 @@ impl LoginEffect {
     }
 }
 
-/// What a change of these things means for logins.
+/// Returns the effect of a change of these things on logins.
 pub(in crate::resources) fn of_touches(touches: &Touches, facts: &Facts) -> LoginEffect {
     let Touches::Objects(objects) = touches else { return LoginEffect::Same };
     let of = |object: &Object| match object {
@@ -109,7 +109,7 @@ pub(in crate::resources) fn reload_sshd() -> Script {
     Script::new(crate::shell!("resources/sshd_reload.sh"))
 }
 
-/// What a change of this path means for logins.
+/// Returns the effect of a change of this path on logins.
 fn of_path(path: &str) -> LoginEffect {
     let below = |directory: &str| path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'));
     let one_of = |paths: &[&str]| paths.iter().any(|one| *one == path || below(one));
@@ -151,8 +151,8 @@ fn of_path(path: &str) -> LoginEffect {
     LoginEffect::Same
 }
 
-/// What starting, stopping, reloading or restarting a unit means for logins. `active` says whether it
-/// runs before the change: that is what is put back.
+/// Returns the effect on logins of starting, stopping, reloading or restarting a unit. `active` says whether
+/// it runs before the change: that is what is put back.
 fn of_unit(unit: &str, active: bool) -> LoginEffect {
     let name = match unit {
         "ssh.service" | "sshd.service" | "ssh.socket" | "sshd.socket" => "sshd",

@@ -1,4 +1,4 @@
-//! What several resources are made of.
+//! Parts that several resources share.
 
 pub mod check;
 pub(in crate::resources) mod content;

@@ -1,4 +1,4 @@
-//! What is wrong with the next boot, for what must not happen then.
+//! Problems of the next boot, for tasks that must not let it go wrong.
 
 use std::collections::BTreeMap;
 
@@ -7,17 +7,17 @@ use indexmap::IndexMap;
 use crate::facts::next_boot::{NextBoot, NextBootQuery, Problem};
 use crate::facts::{Facts, GapKind, Known};
 
-/// How many modules a sentence names: DOCA-OFED has more than a hundred.
+/// Most modules that a sentence names: DOCA-OFED has more than a hundred.
 const NAMED: usize = 6;
 
-/// What is known of the next boot.
+/// Findings about the next boot.
 #[derive(Debug, Default)]
 pub(in crate::resources) struct Proof {
-    /// What would not be as it should, each with what to do about it.
+    /// Problems, each with what to do about it.
     pub(in crate::resources) wrong: Vec<String>,
-    /// What nobody could tell.
+    /// Parts of the next boot that could not be checked, with the reason.
     pub(in crate::resources) unknown: Vec<String>,
-    /// Why the initramfs has to be rebuilt first.
+    /// Reasons why the initramfs has to be rebuilt first.
     pub(in crate::resources) initramfs: Vec<String>,
 }
 

@@ -20,13 +20,13 @@ pub struct Member {
     pub place: usize,
     /// Its name.
     pub name: String,
-    /// What the controller connects to.
+    /// Address that the controller connects to.
     pub address: String,
     /// Whether the inventory marks it as offline.
     pub offline: bool,
     /// Groups that it is in.
     pub groups: BTreeSet<String>,
-    /// How many GPUs are expected in it.
+    /// Number of GPUs that are expected in it.
     pub gpus: Option<u64>,
 }
 
@@ -38,7 +38,7 @@ impl Member {
     }
 }
 
-/// Whose each address is.
+/// Owner of each address.
 #[derive(Debug, Default)]
 pub(in crate::resources) struct Owners<'a> {
     of: BTreeMap<IpAddr, &'a str>,
@@ -57,7 +57,7 @@ impl Owners<'_> {
         self.contested.contains_key(&address) && !self.is(host, address)
     }
 
-    /// Why some addresses are left out, when there are some and all else is done.
+    /// Reports why some addresses are left out, when there are some and all else is done.
     pub(in crate::resources) fn waits(&self) -> Option<Unplannable> {
         let addresses: Vec<String> = self
             .contested
@@ -123,14 +123,15 @@ impl Roster {
         self
     }
 
-    /// What begins and ends the lines of a file that are ours.
+    /// Returns the lines that begin and end our part of a file.
     pub(in crate::resources) fn marks(&self, what: &str) -> (String, String) {
         let name = format!("provision {} {what}", self.cluster);
         (format!("# BEGIN {name}"), format!("# END {name}"))
     }
 
-    /// Whose the addresses are that hosts say they have: each is of the host that the inventory writes it for, else of
-    /// the only one that says so. With the address of another a host would be taken for that one.
+    /// Finds the owners of the addresses that hosts say they have: each is of the host that the inventory
+    /// writes it for, else of the only one that says so. With the address of another a host would be taken
+    /// for that one.
     pub(in crate::resources) fn owners<'a>(
         &'a self,
         said: impl IntoIterator<Item = (&'a str, IpAddr)>,
@@ -159,7 +160,7 @@ impl Roster {
         owners
     }
 
-    /// Why some hosts cannot be served yet, when there are some and all else is done.
+    /// Reports why some hosts cannot be served yet, when there are some and all else is done.
     pub(in crate::resources) fn waits<'a>(
         what: &str,
         hosts: impl IntoIterator<Item = &'a str>,
@@ -172,7 +173,7 @@ impl Roster {
     }
 }
 
-/// What is known of all hosts about one question.
+/// Returns what is known of all hosts about one question.
 pub(in crate::resources) fn fleet<'a, Q: Question>(
     facts: &'a Facts,
     question: &Q,

@@ -255,7 +255,7 @@ impl FromNode for Scalar {
     }
 }
 
-/// What a file of ours is called, without directory and suffix.
+/// Name of a file of ours, without directory and suffix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileName(pub String);
 
@@ -363,7 +363,7 @@ pub fn sha256(bytes: &[u8]) -> String {
     })
 }
 
-/// What a resource wants of a thing, attribute by attribute: two tasks may each own some of them
+/// Returns what a resource wants of a thing, attribute by attribute: two tasks may each own some of them
 /// (`enabled` here, `started` there) and are at odds only over one that both name.
 pub(in crate::resources) fn claims<'a>(
     object: impl Fn(String) -> Object,

@@ -138,7 +138,7 @@ impl Resource for SshKey {
         vec![(Object::User(format!("{} (own key {})", self.user, self.name)), self.kind.to_string())]
     }
 
-    /// Who may log in stays the same.
+    /// Reports no effect on logins: the users who may log in stay the same.
     fn login(&self, _: &Facts) -> LoginEffect {
         LoginEffect::Same
     }

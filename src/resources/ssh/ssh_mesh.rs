@@ -108,13 +108,13 @@ pub(in crate::resources) fn read(
     }))
 }
 
-/// What is known of the hosts by now.
+/// Facts that are known of the hosts by now.
 struct MeshFacts<'a> {
     /// Public keys of the user by host; `None` where the host was seen and has none.
     keys: BTreeMap<&'a str, Option<&'a str>>,
     host_keys: BTreeMap<&'a str, &'a Json>,
     networks: BTreeMap<&'a str, &'a Json>,
-    /// Whose each address is.
+    /// Owner of each address.
     owners: Owners<'a>,
 }
 
@@ -354,7 +354,7 @@ fn host_keys(fact: Option<&Json>) -> Vec<(&str, &str)> {
     if short.is_empty() { all } else { short }
 }
 
-/// How many lines come and go: `+3 -1`.
+/// Counts the lines that come and go: `+3 -1`.
 fn counted(before: &[&str], after: &[&str]) -> String {
     let (before, after): (BTreeSet<&&str>, BTreeSet<&&str>) =
         (before.iter().collect(), after.iter().collect());
@@ -463,7 +463,7 @@ impl Resource for SshMesh {
         Touches::one(Object::User(self.user.clone()))
     }
 
-    /// Who has a mesh starts jobs over it.
+    /// Promises `mpi_user`, on the hosts of the mesh: the user of a mesh starts jobs over it.
     fn promises(&self, _: &Facts) -> Vec<Promise> {
         if !self.roster.members.iter().any(|member| member.name == self.roster.own) {
             return Vec::new();

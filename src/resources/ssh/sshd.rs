@@ -87,7 +87,7 @@ fn is_shown_as_written(value: &str) -> bool {
 }
 
 impl Sshd {
-    /// What is in force against the file, when another value is.
+    /// Reports an option whose value in force is another than the file's.
     fn overruled(&self, found: &crate::facts::sshd::Sshd) -> Option<String> {
         self.options.iter().find_map(|(key, value)| {
             let lower = key.to_ascii_lowercase();

@@ -31,7 +31,7 @@ const SECRET: &str = "login";
 /// Keys of a user that `ssh` tries by itself, the best first.
 const KEYS: [&str; 3] = ["id_ed25519.pub", "id_ecdsa.pub", "id_rsa.pub"];
 
-/// What the first login leaves on the hosts.
+/// Changes that the first login makes on the hosts.
 #[derive(Debug)]
 pub(super) struct First {
     cluster: String,
@@ -41,7 +41,7 @@ pub(super) struct First {
 }
 
 impl First {
-    /// What the command line asks for; finds the key.
+    /// Takes the options of the command line, and finds the key.
     ///
     /// # Errors
     /// When there is no public key.

@@ -28,7 +28,7 @@ use crate::report::style::{BAD, paint, safe_line};
 use crate::secrets::Secrets;
 use crate::transport::{ConnectKind, Frame, Part, Remote, Script, quote};
 
-/// What was found on a host.
+/// A host that was looked at, with the facts found there.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) host: Host,
@@ -49,7 +49,7 @@ pub(super) enum Root {
 #[derive(Debug)]
 pub(super) struct Problem {
     pub(super) host: Host,
-    /// What was typed for it.
+    /// Text that was typed for it.
     pub(super) shown: String,
     pub(super) text: String,
     pub(super) hint: Option<String>,
@@ -212,7 +212,7 @@ async fn explore(seen: Vec<Contact>, asked: bool) -> (Vec<Found>, Vec<Problem>) 
     (found, problems)
 }
 
-/// What mends a host that was not reached.
+/// Returns the advice for a host that was not reached.
 fn mend(kind: ConnectKind) -> Option<String> {
     let far = matches!(kind, ConnectKind::NoRoute | ConnectKind::TimedOut | ConnectKind::Closed);
     let text = if kind == ConnectKind::Refused {

@@ -17,7 +17,7 @@ pub(super) const GPU: &str = "gpu";
 /// The group of all other hosts.
 pub(super) const NODES: &str = "nodes";
 
-/// What makes two hosts of one kind: how many GPUs they have, and which.
+/// Number and model of a host's GPUs: two hosts with the same ones are of one kind.
 type Kind = (usize, String);
 
 fn list<'a>(facts: &'a Json, path: &str) -> &'a [Json] {
@@ -104,7 +104,7 @@ fn described((count, model): &Kind, members: &[&Found]) -> (String, String) {
     (fold(&names), format!("{os}; GPUs: {count}{model}; RDMA-capable NICs: {nics}"))
 }
 
-/// What was found, a line for each kind of host.
+/// Describes the hosts that were found, a line for each kind.
 pub(super) fn kinds_of(found: &[Found]) -> Vec<String> {
     let line = |(kind, members): (&Kind, &Vec<&Found>)| {
         let (hosts, what) = described(kind, members);

@@ -67,7 +67,7 @@ impl Word {
         Ok(Self { names, user: user.map(str::to_owned), addresses, port })
     }
 
-    /// What was typed for one of its hosts.
+    /// Returns the text that was typed for one of its hosts.
     fn shown(&self, index: usize) -> String {
         let name = self.names.as_ref().and_then(|names| names.get(index));
         let name = name.map(|name| format!("{name}=")).unwrap_or_default();
