@@ -619,6 +619,12 @@ fn nothing_of_an_account_is_run_by_way_of_what_root_has() {
         ("the second of two lines", git, "git config --global filter.f.smudge '/bin/true\n/home/mallory/bin/monitor'", "/home/mallory belongs to mallory"),
         ("another path", git, "git config --global filter.f.smudge 'PATH=/home/mallory/bin:$PATH monitor'", "is not read here"),
         ("a program for old objects", git, "git config --global gc.recentObjectsHook /home/mallory/bin/monitor", "/home/mallory belongs to mallory"),
+        (
+            "a file of settings in a home that is not there yet",
+            git,
+            "git config --global include.path '~mallory/none'",
+            "is not read here",
+        ),
         ("a tree elsewhere", git, "git -C /opt/co config core.worktree /opt/theirs", "core.worktree of git"),
         ("objects", git, "chown -R 4711 /opt/co/.git/objects", "may change /opt/co/.git/objects"),
         ("objects elsewhere", git, "echo /opt/theirs >/opt/co/.git/objects/info/alternates", "/opt/theirs belongs to mallory"),

@@ -68,7 +68,10 @@ git_settings() {
             case $git_value in
             /*) ;;
             [~]/*) git_value=${HOME:-/root}/${git_value#*/} ;;
-            [~]*) git_value='' ;;
+            [~]*)
+                rooted_why="$git_name of git: \`$git_value\` is not read here"
+                return 1
+                ;;
             *) git_value=${git_origin#file:} && git_value=${git_value%/*}/${git_line#*"$git_return"} ;;
             esac
             case $git_value in /*) rooted_may "$git_value" || return ;; esac
