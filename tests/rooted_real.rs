@@ -635,6 +635,12 @@ fn nothing_of_an_account_is_run_by_way_of_what_root_has() {
         ("a development install", pip, "echo /home/mallory/project >/opt/venv/lib/python3/site-packages/x.pth; mkdir -p /home/mallory/project", "/home/mallory belongs to mallory"),
         ("the Python of an environment", pip, "echo 'home = /home/mallory/py/bin' >/opt/venv/pyvenv.cfg", "/home/mallory belongs to mallory"),
         ("links that lead to what root has", build, "mkdir /opt/source/lib; ln -s lib /opt/source/lib64; ln -s lib/none /opt/source/none; ln -s ../lib /opt/source/lib/up; ln -s /usr/lib/os-release /opt/source/release", "the install put nothing"),
+        (
+            "a link with a line feed in its name",
+            build,
+            "ln -s /opt/theirs/inc.mk \"/opt/source/a\nb\"; echo >/opt/theirs/inc.mk",
+            "and a build runs what is in its source",
+        ),
         ("a link to what may come", build, "ln -s /opt/theirs/none.mk /opt/source/none.mk", "/opt/theirs belongs to mallory"),
         ("a link to a directory with a file of others", build, "rm -rf /opt/shared; mkdir /opt/shared; echo >/opt/shared/h; chown 4711 /opt/shared/h; ln -s /opt/shared /opt/source/inc", "may change /opt/shared/h"),
         ("a library for newer processors", libraries, "mkdir -p /opt/x/lib/glibc-hwcaps/x86-64-v2; cp /opt/x/lib/libzz.so.1 /opt/x/lib/glibc-hwcaps/x86-64-v2; chown 4711 /opt/x/lib/glibc-hwcaps/x86-64-v2/libzz.so.1", "x86-64-v2/libzz.so.1"),

@@ -28,8 +28,11 @@ rooted_in() {
         [!/l]*) ;;
         /*) rooted_why="others than root may change $rooted_at" && return 1 ;;
         *' -> '*' -> '*) rooted_why="a link in $1 is not read here" && return 1 ;;
-        # To a neighbour.
         *' -> '*/*) rooted_to "$1" "/${rooted_at#* /}" || return ;;
+        # To a neighbour.
+        *' -> '*) ;;
+        # Its name has a line feed.
+        *) rooted_why="a link in $1 is not read here" && return 1 ;;
         esac
     done <<END
 $rooted_seen
