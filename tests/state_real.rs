@@ -272,41 +272,61 @@ fn spool(text: &'static str) -> Script {
     })
 }
 
-/// What a frame says that somebody watches, without what they are told; and that.
-fn watched(words: &[&str], home: &Path, script: &Script) -> (String, Vec<String>) {
+/// What a frame says that somebody watches, without what they are told: the end of what was printed, lines parted by `\r`.
+fn watched(words: &[&str], home: &Path, script: &Script, mut told: impl FnMut(&str)) -> String {
     let lock = "provision_nonce=NONCE provision_watched=1; provision_lock run1 me@here/1";
-    let (mut rest, mut told) = (String::new(), Vec::new());
-    let said = frame_behind(words, home, lock, script);
-    let mut pieces = said.split("\nNONCE said ");
-    rest.push_str(pieces.next().unwrap_or_default());
-    for piece in pieces {
-        let (line, after) = piece.split_once('\n').unwrap();
-        told.push(line.to_owned());
-        rest.push_str(after);
+    let mut child = sent(words, home, lock, script);
+    let mut said = BufReader::new(child.stdout.take().unwrap());
+    let (mut rest, mut line) = (String::new(), String::new());
+    while said.read_line(&mut line).unwrap() > 0 {
+        match line.strip_prefix("NONCE said ") {
+            Some(end) => {
+                // It stands on a line of its own.
+                assert_eq!(rest.pop(), Some('\n'), "{words:?}: {rest}");
+                told(end.trim_end_matches('\n'));
+            }
+            None => rest.push_str(&line),
+        }
+        line.clear();
     }
-    (rest, told)
+    rest
 }
 
-/// Who looks on sees each line soon, also when the next one takes long; what is kept is the same.
+/// A task goes on when who watches was told the line that it printed last, also where the next one takes long; what is kept is
+/// the same.
 #[test]
 fn who_watches_is_told_what_a_task_printed_last() {
     for words in SHELLS {
         let home = tempfile::tempdir().unwrap();
-        let text = "echo first; sleep 2.3; printf '40%%\\r'; sleep 2.3; printf 'a\\nb\\0c'; sleep 2.3; seq 1 70000; sleep 2.3";
-        let (ran, told) = watched(words, home.path(), &spool(text));
+        let home = home.path();
+        let go = format!(
+            "go() {{ tries=0; while [ ! -e {}/go$1 ] && [ $tries -lt 300 ]; do tries=$((tries + 1)); sleep 0.1; done; }}",
+            home.display()
+        );
+        let text = "echo first; go 1; printf '40%%\\r'; go 2; printf 'a\\nb\\0c'; go 3; seq 1 70000; go 4";
+        let mut wanted = ["first", "40%", "b c", "70000"].iter().enumerate();
+        let mut next = wanted.next();
+        let mut told = Vec::new();
+        let ran = watched(words, home, &spool(format!("{go}\n{text}").leak()), |end| {
+            let end = end.trim_end_matches('\r').rsplit('\r').next().unwrap();
+            if let Some((step, _)) = next.filter(|(_, text)| end == **text) {
+                next = wanted.next();
+                fs::write(home.join(format!("go{}", step + 1)), "").unwrap();
+            }
+            told.push(end.to_owned());
+        });
+        assert_eq!(next, None, "{words:?}: {told:?}");
+        let before = told.len();
+        told.dedup();
+        assert_eq!(told.len(), before, "{words:?}: told twice: {told:?}");
         let SpoolReport::Ended(0, output) = SpoolReport::parse(ran.as_bytes()) else {
             panic!("{words:?}: {ran}")
         };
         assert!(output.starts_with("first\n40%\ra\nbc"), "{words:?}: {}", output.len());
         assert!(output.ends_with(&format!("c{}", numbers(70_000))), "{words:?}: {} bytes", output.len());
-        let last = |piece: &String| piece.trim_end_matches('\r').rsplit('\r').next().unwrap().to_owned();
-        let told: Vec<String> = told.iter().map(last).collect();
-        assert_eq!(told.len(), 4, "{words:?}: {told:?}");
-        assert_eq!(told[..2], ["first", "40%"], "{words:?}");
-        assert!(told[2].ends_with('c') && told[3] == "70000", "{words:?}: {told:?}");
         // Nothing of it stays.
-        let entry = home.path().join("provision/spool").join(KEY);
-        for name in ["live", "watch", "flow"] {
+        let entry = home.join("provision/spool").join(KEY);
+        for name in ["live", "lived", "watch", "flow"] {
             assert!(!entry.join(name).exists(), "{words:?}: {name}");
         }
     }
@@ -596,7 +616,7 @@ fn what_a_command_wrote_is_kept_whatever_it_leaves_behind() {
         for (words, is_watched) in SHELLS.iter().flat_map(|words| [(words, false), (words, true)]) {
             let home = tempfile::tempdir().unwrap();
             let ran = if is_watched {
-                watched(words, home.path(), &spool(text)).0
+                watched(words, home.path(), &spool(text), |_| ())
             } else {
                 frame(words, home.path(), Some("run1"), &spool(text))
             };
@@ -627,7 +647,7 @@ fn the_begin_and_the_end_of_much_output_are_kept() {
         // With a background process as somebody watches, too.
         let ran = match background {
             "" => frame(words, home.path(), Some("run1"), &spool(text)),
-            _ => watched(words, home.path(), &spool(text)).0,
+            _ => watched(words, home.path(), &spool(text), |_| ()),
         };
         let SpoolReport::Ended(0, output) = SpoolReport::parse(ran.as_bytes()) else {
             panic!("{words:?}: {}", &ran[..100])
