@@ -226,6 +226,7 @@ fn texts(directory: &Path, into: &mut String) {
         } else if path.extension().is_some_and(|extension| extension == "rs" || extension == "sh") {
             into.push_str(&fs::read_to_string(&path).unwrap());
             into.push_str(path.file_name().unwrap().to_str().unwrap());
+            into.push('\n');
         }
     }
 }
@@ -311,28 +312,17 @@ const RELATIVE: &[&str] = &["What", "Who", "Whose", "Where", "Why", "How", "Whic
 /// Doc comments say what a thing is or does, in sentences that begin with their subject.
 #[test]
 fn doc_comments_begin_with_their_subject() {
-    let (mut all, mut relative) = (0, Vec::new());
-    let mut left = vec![root().join("src")];
-    while let Some(directory) = left.pop() {
-        for entry in fs::read_dir(directory).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                left.push(path);
-                continue;
-            }
-            let text = fs::read_to_string(&path).unwrap_or_default();
-            let mut before = false;
-            for line in text.lines().map(str::trim_start) {
-                let comment = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"));
-                let first = comment.filter(|text| !before && !text.trim().is_empty());
-                before = comment.is_some();
-                let Some(first) = first else { continue };
-                all += 1;
-                let word = first.split_whitespace().next().unwrap_or_default();
-                if RELATIVE.contains(&word) {
-                    relative.push(format!("{}: {first}", path.display()));
-                }
-            }
+    let mut source = String::new();
+    texts(&root().join("src"), &mut source);
+    let (mut all, mut relative, mut before) = (0, Vec::new(), false);
+    for line in source.lines().map(str::trim_start) {
+        let comment = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"));
+        let first = comment.filter(|text| !before && !text.trim().is_empty());
+        before = comment.is_some();
+        let Some(first) = first else { continue };
+        all += 1;
+        if first.split_whitespace().next().is_some_and(|word| RELATIVE.contains(&word)) {
+            relative.push(first);
         }
     }
     assert!(relative.len() * 100 < all * 3, "{} of {all}: {relative:#?}", relative.len());

@@ -189,8 +189,12 @@ fn sh(text: &str) -> bool {
     Command::new("/bin/sh").args(["-ec", text]).env("PATH", path).status().unwrap().success()
 }
 
-/// Starts test `name` again in a mount namespace. `false` in there, or where there is none.
+/// Starts test `name` again in a mount namespace, where this is root. `false` in there.
 fn outside(name: &str) -> bool {
+    if !sh("[ \"$(id -u)\" = 0 ]") {
+        println!("skipped: this is not root");
+        return true;
+    }
     if std::env::var_os(INSIDE).is_some() {
         assert!(sh("mount -t tmpfs -o mode=755 none /mnt; mount -t tmpfs -o mode=755 none /run
             for root in usr opt etc home; do
@@ -290,9 +294,6 @@ fn of_root(ran: &[String]) -> Vec<&String> {
 
 #[test]
 fn programs_of_a_plain_account_run_as_root_nowhere() {
-    if !sh("[ \"$(id -u)\" = 0 ]") {
-        return println!("skipped: this is not root");
-    }
     if outside("programs_of_a_plain_account_run_as_root_nowhere") {
         return;
     }
@@ -374,9 +375,6 @@ fn health(what: &str) {
 /// Directories of PATH that are the account's, or that a group may write.
 #[test]
 fn no_directory_of_others_is_in_the_path_of_root() {
-    if !sh("[ \"$(id -u)\" = 0 ]") {
-        return println!("skipped: this is not root");
-    }
     if outside("no_directory_of_others_is_in_the_path_of_root") {
         return;
     }
@@ -397,9 +395,6 @@ fn no_directory_of_others_is_in_the_path_of_root() {
 /// Files of root that an account can change all the same: by an access list, and by a directory on a link's way.
 #[test]
 fn links_and_access_lists_of_others_are_seen() {
-    if !sh("[ \"$(id -u)\" = 0 ]") {
-        return println!("skipped: this is not root");
-    }
     if outside("links_and_access_lists_of_others_are_seen") {
         return;
     }
@@ -425,9 +420,6 @@ fn links_and_access_lists_of_others_are_seen() {
 /// Scripts of root whose first line names a program of an account: by itself, by way of `env`, and of another script.
 #[test]
 fn scripts_of_root_are_not_run_by_interpreters_of_others() {
-    if !sh("[ \"$(id -u)\" = 0 ]") {
-        return println!("skipped: this is not root");
-    }
     if outside("scripts_of_root_are_not_run_by_interpreters_of_others") {
         return;
     }
@@ -464,24 +456,23 @@ fn scripts_of_root_are_not_run_by_interpreters_of_others() {
     assert!(told.contains(&format!("{OTHER} /opt/py/bin/python")), "nobody asked for the version: {told:?}");
 }
 
-/// Runs shell text with the PATH that root uses here; its output and errors.
+/// Output and errors of shell text.
+fn said_by(shell: &[&str], text: &str) -> String {
+    let output = Command::new(shell[0]).args(&shell[1..]).args(["-c", text]).output().unwrap();
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+/// The same with the PATH that root uses here.
 fn with_path_of_root(shell: &[&str], text: &str) -> String {
     let functions =
         concat!(include_str!("../src/shell/rooted.sh"), include_str!("../src/shell/root_path.sh"));
-    let mut words = shell.to_vec();
-    let text = format!("{functions}\nPATH=$(root_path 2>/dev/null); {text}");
-    words.extend(["-c", &text]);
-    let output = Command::new(words[0]).args(&words[1..]).output().unwrap();
-    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+    said_by(shell, &format!("{functions}\nPATH=$(root_path 2>/dev/null); {text}"))
 }
 
 /// First lines that lead to an account's program in ways that a look at words with a slash at their beginning does not see,
 /// and files whose text says of others what is not so.
 #[test]
 fn first_lines_are_not_believed() {
-    if !sh("[ \"$(id -u)\" = 0 ]") {
-        return println!("skipped: this is not root");
-    }
     if outside("first_lines_are_not_believed") {
         return;
     }
@@ -553,12 +544,9 @@ fn first_lines_are_not_believed() {
     }
 }
 
-/// What resources run by way of files that root has and an account can change in part: each is refused, and nothing ran.
+/// Resources refuse files of root that lead to those of an account, and run nothing of them.
 #[test]
 fn nothing_of_an_account_is_run_by_way_of_what_root_has() {
-    if !sh("[ \"$(id -u)\" = 0 ]") {
-        return println!("skipped: this is not root");
-    }
     if outside("nothing_of_an_account_is_run_by_way_of_what_root_has") {
         return;
     }
@@ -585,7 +573,6 @@ fn nothing_of_an_account_is_run_by_way_of_what_root_has() {
     let filter = format!("git -C /opt/co config filter.f.smudge {program}");
     let common = "cd /opt/co/.git; mkdir /opt/theirs/c; cp -a objects refs HEAD config /opt/theirs/c; chown -R 4711 /opt/theirs/c
         git config -f /opt/theirs/c/config core.fsmonitor /home/mallory/bin/monitor; rm -rf objects refs config; echo /opt/theirs/c >commondir";
-    // A hook that is not run is no reason to refuse.
     let cases = [
         ("a hook that is a link", git, hook.as_str(), "/home/mallory belongs to mallory"),
         ("a hook", git, &own_hook, "may change /opt/co/.git/hooks/post-checkout"),
@@ -689,12 +676,9 @@ fn nothing_of_an_account_is_run_by_way_of_what_root_has() {
     }
 }
 
-/// Where nothing can be put into the place of an account's program, it is not run either.
+/// An account's program is not run either where /run has no room for a stand-in.
 #[test]
 fn a_full_run_lets_no_program_of_others_through() {
-    if !sh("[ \"$(id -u)\" = 0 ]") {
-        return println!("skipped: this is not root");
-    }
     if outside("a_full_run_lets_no_program_of_others_through") {
         return;
     }
@@ -716,9 +700,6 @@ fn a_full_run_lets_no_program_of_others_through() {
 /// A submodule may be a repository of an account, whose configuration names a program.
 #[test]
 fn git_is_kept_out_of_submodules() {
-    if !sh("[ \"$(id -u)\" = 0 ]") {
-        return println!("skipped: this is not root");
-    }
     if outside("git_is_kept_out_of_submodules") {
         return;
     }
@@ -785,27 +766,23 @@ fn a_name_makes_no_daemon() {
 /// Files of an account whose names or numbers are those of others: they hold no device and no lock, and nobody waits for them.
 #[test]
 fn names_of_an_account_say_nothing_of_others() {
-    if !sh("[ \"$(id -u)\" = 0 ]") {
-        return println!("skipped: this is not root");
-    }
     if outside("names_of_an_account_say_nothing_of_others") {
         return;
     }
-    let asked = |text: &str, after: &str| -> Vec<String> {
-        let of = |shell: &&[&str]| {
-            let text = format!("{text}\n{after}");
-            let output = Command::new(shell[0]).args(&shell[1..]).args(["-c", &text]).output().unwrap();
-            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
-        };
-        SHELLS.iter().map(of).collect()
-    };
     let busy = concat!(include_str!("../src/shell/owner_of.sh"), include_str!("../src/shell/facts/busy.sh"));
+    // A process whose directory has what the question reads of processes.
+    assert!(sh(
+        "mkdir -p '/mnt/tree/x -> /dev/infiniband/uverbs7/fd'; cd /mnt/tree/x*/dev/infiniband/uverbs7; ln -s /dev/infiniband/uverbs7 fd/0; echo forged >comm; chown -R 4711 /mnt/tree"
+    ));
+    let stays = Command::new("sleep").arg("60").current_dir("/mnt/tree").uid(OTHER).spawn().unwrap();
+    let line = "lrwx------ 1 root root 64 Nov 30 00:00 0 -> /dev/infiniband/uverbs7";
+    let forged = format!("/mnt/names/c\n/proc/{}/cwd/x -> /dev/infiniband/uverbs7\n{line}", stays.id());
     let names = [
+        &forged,
         "/mnt/names/a -> /dev/infiniband/uverbs7",
-        "/mnt/names/c\n/proc/PID/cwd/x -> /dev/infiniband/uverbs7\nlrwx------ 1 root root 64 Nov 30 00:00 0 -> /dev/infiniband/uverbs7",
         "/mnt/names/b\n/proc/1/fd:\nlrwx------ 1 root root 64 Nov 30 00:00 0 -> /dev/infiniband/uverbs7",
     ];
-    let mut holders = Vec::new();
+    let mut holders = vec![stays];
     for name in names {
         fs::create_dir_all(Path::new(name).parent().unwrap()).unwrap();
         fs::write(name, "").unwrap();
@@ -813,7 +790,7 @@ fn names_of_an_account_say_nothing_of_others() {
         let file = fs::File::open(name).unwrap();
         holders.push(Command::new("sleep").arg("60").stdin(file).uid(OTHER).spawn().unwrap());
     }
-    for said in asked(busy, "") {
+    for said in SHELLS.iter().map(|shell| said_by(shell, busy)) {
         assert!(!said.contains("rdma\t"), "{said}");
         assert!(said.ends_with("end\n"), "{said}");
     }
@@ -826,7 +803,8 @@ fn names_of_an_account_say_nothing_of_others() {
         "mkdir /mnt/b; mount -t tmpfs none /var/lib/dpkg; mount -t tmpfs -o mode=1777 none /mnt/b; : >/var/lib/dpkg/lock-frontend"
     ));
     let lock = "use Fcntl; open F, '+>', $ARGV[0] or die; my $l = pack('ssx4qqi', F_WRLCK, 0, 0, 0, 0); fcntl(F, F_SETLK, $l) or die; print qq(1\n); close STDOUT; sleep 60";
-    let holder = include_str!("../src/shell/package_holder.sh");
+    let holder =
+        include_str!("../src/shell/package_holder.sh").to_owned() + "package_holder; echo ${holder:-none}";
     for (path, owner, wanted) in
         [("/mnt/b/x", OTHER, "none\n"), ("/var/lib/dpkg/lock-frontend", 0, "process N (perl)\n")]
     {
@@ -841,19 +819,26 @@ fn names_of_an_account_say_nothing_of_others() {
         let number = |path: &str| fs::metadata(path).unwrap().ino();
         assert_eq!(number(path), number("/var/lib/dpkg/lock-frontend"), "the attack needs this");
         let wanted = wanted.replace('N', &process.id().to_string());
-        for said in asked(holder, "package_holder; echo ${holder:-none}") {
+        for said in SHELLS.iter().map(|shell| said_by(shell, &holder)) {
             assert_eq!(said, wanted, "{path}");
         }
         process.kill().unwrap();
         process.wait().unwrap();
     }
     // No program is asked about names of others in a directory of all: there may be any number.
-    assert!(sh(
-        "mkdir /mnt/crowd; cd /mnt/crowd; touch provision-script.99999999.a provision-upload-0.1; chown -R 4711 ."
-    ));
+    assert!(sh("mount -t tmpfs -o mode=1777 none /var/tmp; mkdir /mnt/crowd; touch /mnt/crowd/provision-script.99999999.a
+        mkdir -m 700 /var/tmp/provision-upload-0.1; chown 4711 /mnt/crowd/* /var/tmp/*"));
     let tidy = include_str!("../src/shell/tidy.sh");
-    let functions = "provision_dir() { d=/mnt/d; }; provision_kept() { p=/mnt/d; }; TMPDIR=/mnt/crowd; rm() { echo \"rm $*\"; }";
-    for said in asked(&format!("{functions}\n{tidy}"), "") {
-        assert_eq!(said, "");
+    let tidy = format!(
+        "provision_dir() {{ d=/mnt/d; }}; provision_kept() {{ p=/mnt/d; }}; TMPDIR=/mnt/crowd; rm() {{ echo \"rm $*\"; }}\n{tidy}"
+    );
+    let shelf = include_str!("../src/shell/state_functions.sh");
+    let shelf = format!("{shelf}\nstat() {{ echo \"stat $*\" >&2; }}; provision_shelf; printf %s \"$shelf\"");
+    for shell in SHELLS {
+        assert_eq!(
+            (said_by(shell, &tidy), said_by(shell, &shelf)),
+            (String::new(), String::new()),
+            "{shell:?}"
+        );
     }
 }

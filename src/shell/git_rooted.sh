@@ -17,6 +17,7 @@ git_rooted() {
         esac
     fi
     rooted_below "$git_directory" || return
+    git_common=$git_directory
     if [ -f "$git_directory/commondir" ]; then
         git_common=''
         read -r git_common <"$git_directory/commondir" || [ -n "$git_common" ] || return
@@ -26,18 +27,17 @@ git_rooted() {
         esac
         rooted_below "$git_common" || return
     fi
-    for git_file in "$git_directory/objects/info/alternates" "${git_common:-$git_directory}/objects/info/alternates"; do
-        [ -s "$git_file" ] || continue
-        while IFS= read -r git_other; do
-            case $git_other in
-            /*) rooted_below "$git_other" || return ;;
-            *)
-                rooted_why="$git_file is not read here"
-                return 1
-                ;;
-            esac
-        done <"$git_file"
-    done
+    # Objects are those of the common directory.
+    git_file=$git_common/objects/info/alternates
+    [ ! -s "$git_file" ] || while IFS= read -r git_other; do
+        case $git_other in
+        /*) rooted_below "$git_other" || return ;;
+        *)
+            rooted_why="$git_file is not read here"
+            return 1
+            ;;
+        esac
+    done <"$git_file"
     git_settings "$1"
 }
 # The same of the settings. To list them runs nothing.
@@ -72,7 +72,11 @@ git_settings() {
                 rooted_why="$git_name of git: \`$git_value\` is not read here"
                 return 1
                 ;;
-            *) git_value=${git_origin#file:} && git_value=${git_value%/*}/${git_line#*"$git_return"} ;;
+            *)
+                # Beside the file that names it.
+                git_file=${git_origin#file:}
+                git_value=${git_file%/*}/$git_value
+                ;;
             esac
             case $git_value in /*) rooted_may "$git_value" || return ;; esac
             ;;

@@ -13,9 +13,9 @@ END
             # Another file system has such numbers too, and root alone changes packages.
             [ ! -O /proc/1 ] || [ -O "/proc/$pid" ] || continue
             open=''
-            for file in "/proc/$pid/fd"/*; do
+            for descriptor in "/proc/$pid/fd"/*; do
                 # shellcheck disable=SC3013 # every shell that serves as sh has it
-                if [ "$file" -ef "$lock" ] || [ "$file" = "/proc/$pid/fd/*" ]; then open=1 && break; fi
+                if [ "$descriptor" -ef "$lock" ] || [ "$descriptor" = "/proc/$pid/fd/*" ]; then open=1 && break; fi
             done
             [ -n "$open" ] || continue
             name='another program'

@@ -109,24 +109,25 @@ root_path() {
         esac
     done
     for root_line in $root_led; do
-        case $root_line in
-        # Packages lead their own programs to their own files.
-        *' /usr/bin/'*' -> ../lib'* | *' /usr/sbin/'*' -> ../lib'* | *' /usr/bin/'*' -> ../share/'* | *' /usr/sbin/'*' -> ../share/'*) continue ;;
-        *' -> /etc/alternatives/'*)
-            root_beside=$root_beside/${root_line#* /}$root_newline
-            continue
-            ;;
-        *' -> /usr/bin/'* | *' -> /usr/sbin/'* | *' -> /bin/'* | *' -> /sbin/'* | *' -> /usr/lib'* | *' -> /usr/share/'* | *' -> /lib'*) continue ;;
-        *' -> '*/*) ;;
-        *)
-            root_beside=$root_beside/${root_line#* /}$root_newline
-            continue
-            ;;
-        esac
         root_line=/${root_line#* /}
         root_to=${root_line#*' -> '}
         root_line=${root_line%%' -> '*}
-        case $root_to in /*) ;; *) root_to=${root_line%/*}/$root_to ;; esac
+        case $root_line:$root_to in
+        # Packages lead their own programs to their own files.
+        /usr/bin/*:../lib* | /usr/sbin/*:../lib* | /usr/bin/*:../share/* | /usr/sbin/*:../share/*) continue ;;
+        esac
+        root_near=''
+        case $root_to in
+        /usr/bin/* | /usr/sbin/* | /bin/* | /sbin/* | /usr/lib* | /usr/share/* | /lib*) continue ;;
+        /etc/alternatives/*) root_near=1 ;;
+        /*) ;;
+        */*) root_to=${root_line%/*}/$root_to ;;
+        *) root_near=1 root_to=${root_line%/*}/$root_to ;;
+        esac
+        if [ -n "$root_near" ]; then
+            root_beside="$root_beside$root_line -> $root_to$root_newline"
+            continue
+        fi
         IFS=' '
         # What is not there yet may come.
         if [ -e "$root_line" ]; then rooted "$root_line"; else rooted_may "$root_to"; fi || root_foreign=$root_foreign$root_newline$root_line
@@ -148,7 +149,6 @@ root_neighbours() {
         for root_line in $root_beside; do
             root_to=${root_line#*' -> '}
             root_line=${root_line%%' -> '*}
-            case $root_to in /*) ;; *) root_to=${root_line%/*}/$root_to ;; esac
             case $root_newline$root_foreign$root_newline in
             *"$root_newline$root_line$root_newline"*) ;;
             *"$root_newline$root_to$root_newline"*) root_more=1 root_foreign=$root_foreign$root_newline$root_line ;;

@@ -79,7 +79,7 @@ printf '%s\n' "$holders" | while IFS= read -r line; do
     */nvidia-uvm) use=gpu ;;
     *) use=rdma ;;
     esac
-    case $directory:$known in : | :* | *"$use"*) continue ;; esac
+    case $directory:$known in :* | *"$use"*) continue ;; esac
     # A name of somebody's file can look like such a line, or like two, and somebody's own view of /dev can have it.
     device=/dev/${line##*' -> /dev/'}
     line=${line%' -> /dev/'*}

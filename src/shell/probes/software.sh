@@ -1,6 +1,7 @@
-# Needs package_holder.
+# Needs rooted and package_holder.
 # NCCL, Open MPI, nccl-tests and perftest: what lies below /opt, /usr/local and /usr, and how it is linked.
-# No program of them is started but those that print their version, and none as root.
+# No program of them is started but those that print their version or their help, and as root only the one of perftest, which
+# is in the PATH of root.
 # software USER: the user who starts jobs; empty is the one who is logged in.
 named_user=${1-}
 job_user=${1:-${SUDO_USER-}}
@@ -120,15 +121,15 @@ for mpirun in /opt/*/bin/mpirun /opt/*/*/bin/mpirun /usr/local/bin/mpirun /usr/l
     /usr/mpi/gcc/*/bin/mpirun /usr/lib64/openmpi/bin/mpirun; do
     [ -x "$mpirun" ] || continue
     begin "$mpirun" --version
-    if runs_as "$mpirun"; then
-        status=0
-        # shellcheck disable=SC2016 # the shell of that user expands it
-        text=$(in_job "$user" 'exec "$1" --version' "$mpirun") || status=$?
-        printf '%s\n' "$text" | tr -d '\036'
-        finish "$status"
-    else
+    runs_as "$mpirun" || {
         refused
-    fi
+        continue
+    }
+    status=0
+    # shellcheck disable=SC2016 # the shell of that user expands it
+    text=$(in_job "$user" 'exec "$1" --version' "$mpirun") || status=$?
+    printf '%s\n' "$text" | tr -d '\036'
+    finish "$status"
 done
 for program in $programs; do
     linked "$program"

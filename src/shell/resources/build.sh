@@ -121,11 +121,11 @@ mkdir "$directory/tree" || fail "cannot write $directory"
 cd "$directory/tree" || fail "cannot enter $directory/tree"
 (reach "$prefix" '' make && spot_alone sticky && [ -w . ]) || fail "cannot write beside $prefix"
 # What builds it is in it, and runs as we do.
-rooted "$source" ||
+look=rooted
+[ ! -d "$source" ] || look=rooted_below
+"$look" "$source" ||
     fail "$rooted_why, and a build runs what is in its source: give it to the user who builds, or say \`become_user\`"
 if [ -d "$source" ]; then
-    rooted_below "$source" ||
-        fail "$rooted_why, and a build runs what is in its source: give it to root, or say \`become_user\`"
     run cp -a "$source/." .
 else
     run extract

@@ -24,15 +24,12 @@ for program in "$1/bin/python" "$2"; do
     fi
 done
 shift 2
-# Modules are code, and so are wheels.
-for directory in "$venv" "$wheels"; do
-    if [ -d "$directory" ] && ! rooted_below "$directory"; then
-        printf '%s is not used here: %s\n' "$directory" "$rooted_why" >&2
-        exit 1
-    fi
-done
-# Whether nobody else can change what the environment names outside of itself: its Python, and modules of a development install.
-names_own() {
+# Whether nobody else can change modules and wheels, which are code, and what the environment names outside of itself: its
+# Python, and modules of a development install.
+own() {
+    for directory in "$wheels" "$venv"; do
+        [ ! -d "$directory" ] || rooted_below "$directory" || return
+    done
     for file in "$venv/pyvenv.cfg" "$venv"/lib*/python*/site-packages/*.pth; do
         [ -f "$file" ] || continue
         while IFS= read -r line || [ -n "$line" ]; do
@@ -43,8 +40,8 @@ names_own() {
         done <"$file"
     done
 }
-names_own || {
-    printf '%s is not used here: %s\n' "$venv" "$rooted_why" >&2
+own || {
+    printf '%s is not used here: %s\n' "$directory" "$rooted_why" >&2
     exit 1
 }
 if [ ! -x "$venv/bin/python" ]; then
