@@ -289,6 +289,7 @@ fn watched(words: &[&str], home: &Path, script: &Script, mut told: impl FnMut(&s
         }
         line.clear();
     }
+    child.wait().unwrap();
     rest
 }
 
