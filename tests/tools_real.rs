@@ -36,15 +36,19 @@ const LEFT_OUT: &str = "[... output left out ...]";
 const TOOLS: &str = "awk base64 cat chmod chown cmp cp cut date dd df env find flock grep gzip head id ln ls make mkdir mkfifo mktemp \
      mv nproc readlink rm rmdir sed setsid sh sha256sum sleep sort ssh-keygen stat su tail tar timeout touch tr umount uname wc";
 
-/// Lines of ours that lead out of the sandbox.
-const PATHS: &[&str] = &[
-    "PATH=$PATH:/usr/sbin:/sbin:/usr/bin:/bin\n",
-    "PATH=$PATH:/usr/sbin:/sbin\n",
-    "PATH=$PATH:/usr/local/sbin:/usr/local/bin\n",
-    "[ ! -d /opt/mellanox/ethtool/sbin ] || ! rooted /opt/mellanox/ethtool/sbin || PATH=$PATH:/opt/mellanox/ethtool/sbin\n",
-    "PATH=\"${PATH:+$PATH:}/usr/sbin:/usr/bin:/sbin:/bin\"",
-    "PATH=${PATH:+$PATH:}/usr/sbin:/usr/bin:/sbin:/bin\n",
-];
+/// A text without those of its lines that lead out of the sandbox.
+fn inside(text: &str) -> String {
+    let lines = [
+        "case $PATH in */dev/null) ;; *) PATH=$PATH:/usr/sbin:/sbin:/usr/bin:/bin ;; esac\n",
+        "case ${PATH-} in */dev/null) ;; *) PATH=${PATH:+$PATH:}/usr/sbin:/usr/bin:/sbin:/bin ;; esac\n",
+        "PATH=$PATH:/usr/local/sbin:/usr/local/bin\n",
+        "PATH=$PATH:/usr/sbin:/sbin ",
+    ];
+    let text = lines.iter().fold(text.to_owned(), |text, line| text.replace(line, ""));
+    let leads = text.lines().find(|line| line.contains("PATH:/") || line.contains("PATH:}/"));
+    assert_eq!(leads, None, "it would run programs of this machine");
+    text
+}
 
 /// One run of a script in an empty directory, `$S`, which is also where it begins.
 struct Row {
@@ -1130,13 +1134,13 @@ echo 'export SLURM_JOB_ID=7 SLURMD_NODENAME=n1; until [ \"${1##*/}\" = sh ]; do 
         },
         // Tests between hosts.
         Row {
-            files: with("active/as_user.sh"),
+            files: with("rooted.sh active/as_user.sh"),
             words: &["5", "", "touch", "S/ran"],
             done: "[ -e ran ]",
             ..ROW
         },
         Row {
-            files: with("active/as_user.sh"),
+            files: with("rooted.sh active/as_user.sh"),
             words: &["5", "root", "touch", "S/ran"],
             done: "[ -e ran ]",
             ..ROW
@@ -1392,7 +1396,7 @@ impl Sandbox {
     /// A script of ours that stays in here, with these paths below the directory.
     fn moved(&self, text: &str, paths: &str) -> String {
         let at = self.path().display().to_string();
-        let mut text = PATHS.iter().fold(text.to_owned(), |text, path| text.replace(path, ""));
+        let mut text = inside(text);
         text = text.replace("/run/provision", &format!("{at}/state"));
         text = text.replace("/var/lib/provision", &format!("{at}/state"));
         text = text.replace("/var/cache", &format!("{at}/none"));
@@ -1676,7 +1680,7 @@ fn text_travels_where_there_is_no_base64() {
             let Some(real) = found(tool) else { continue };
             let sandbox = Sandbox::new("", Some(("base64", Tool::Missing)));
             symlink(real, sandbox.path().join("bin").join(tool)).unwrap();
-            let text = PATHS.iter().fold(text.clone(), |text, path| text.replace(path, ""));
+            let text = inside(&text);
             let output = sandbox.run(shell, &sandbox.path().join("bin").display().to_string(), &text);
             assert_eq!(String::from_utf8_lossy(&output.stdout), "grün\n", "{shell:?} {tool}: {output:?}");
             // Both ways, and more than a pipe holds.
@@ -1688,7 +1692,7 @@ fn text_travels_where_there_is_no_base64() {
             assert_eq!(String::from_utf8_lossy(&output.stdout), "same\n", "{shell:?} {tool}: {output:?}");
         }
         let sandbox = Sandbox::new("", Some(("base64", Tool::Missing)));
-        let text = PATHS.iter().fold(text.clone(), |text, path| text.replace(path, ""));
+        let text = inside(&text);
         let output = sandbox.run(shell, &sandbox.path().join("bin").display().to_string(), &text);
         assert_eq!(output.status.code(), Some(126), "{shell:?}");
         let said = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -93,7 +93,7 @@ pub struct FabricQuery;
 impl Probe for FabricQuery {
     type Shown = Fabric;
     const NAME: &'static str = "fabric";
-    const SCRIPT: &'static str = crate::shell!("probes/ask.sh", "rooted.sh", "probes/fabric.sh");
+    const SCRIPT: &'static str = crate::shell!("probes/ask.sh", "probes/fabric.sh");
     const DEADLINE: Option<Duration> = Some(Duration::from_mins(1));
 
     fn read(sections: &Sections<'_>) -> Fabric {

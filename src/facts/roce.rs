@@ -63,7 +63,7 @@ pub(super) const FAMILY: Family = Family {
 
 fn script(queries: &[Query]) -> Script {
     let names = of_type(queries).map(|RoceQuery(name)| name.as_str());
-    Script::new(crate::shell!("roce_device.sh", "rooted.sh", "facts/roce.sh")).args(names)
+    Script::new(crate::shell!("roce_device.sh", "facts/roce.sh")).args(names)
 }
 
 /// Flow control of these priorities, as eight digits.

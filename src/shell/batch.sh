@@ -48,7 +48,8 @@ runner_row=$runner_state/spool/$runner_row
 set --
 umask 022
 cd /
-export LC_ALL=C HOME="${HOME:-/root}" PATH="${PATH:+$PATH:}/usr/sbin:/usr/bin:/sbin:/bin"
+case ${PATH-} in */dev/null) ;; *) PATH=${PATH:+$PATH:}/usr/sbin:/usr/bin:/sbin:/bin ;; esac
+export LC_ALL=C HOME="${HOME:-/root}" PATH
 note() {
 	mkdir -p "$1/notify" && printf "%s\n%s\n%s\n" "$runner_id" "$runner_cluster" "$runner_boot" >"$1/notify/$runner_key" || return
 	sync -d "$1/notify/$runner_key" 2>/dev/null

@@ -8,10 +8,10 @@ root_path() {
     set -f
     # shellcheck disable=SC2034 # for rooted.sh
     rooted_me=0
-    root_all=$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
-    PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C
+    root_all=$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/mellanox/ethtool/sbin
+    PATH=/usr/bin:/usr/sbin:/bin:/sbin LC_ALL=C
     export PATH LC_ALL
-    root_dirs='' root_ways=$root_newline
+    root_dirs='' root_ways=$root_newline/lib$root_newline/lib64$root_newline
     IFS=:
     for root_dir in $root_all; do
         root_dir=${root_dir%/}
@@ -72,9 +72,7 @@ root_path() {
             case $root_dir$root_to in /bin/usr/bin | /sbin/usr/sbin | /sbin/usr/bin) continue ;; esac
             root_verdict=bad
             IFS=' '
-            if rooted "$root_dir" && root_dir=$(cd -P "$root_dir" && pwd -P) && rooted "$root_dir"; then
-                case ${rooted_last:?} in d????????[tT]*) ;; *) root_verdict=good ;; esac
-            fi
+            if rooted "$root_dir" && root_dir=$(cd -P "$root_dir" && pwd -P) && rooted "$root_dir"; then root_verdict=good; fi
             IFS=:
             case :$root_good: in *":$root_dir:"*) continue ;; esac
         fi
@@ -83,24 +81,16 @@ root_path() {
         *) root_bad=${root_bad:+$root_bad:}$root_dir ;;
         esac
     done
-    # Programs that somebody else can change, and links of others than the system's packages that lead to such.
-    root_outer=''
-    for root_dir in $root_good; do
-        root_outer=$root_outer:$root_dir
-    done
+    # Programs that somebody else can change, and where links lead.
+    root_outer=$root_good
     [ ! -d /etc/alternatives ] || root_outer=$root_outer:/etc/alternatives
     # shellcheck disable=SC2086
     root_found=$(find -L $root_good -maxdepth 1 -type f \( ! -user 0 -o -perm -2 -o -perm -20 ! -group 0 \) -print -o -type f -perm -20 -exec ls -Lldn {} + 2>/dev/null)
     root_led=''
-    if [ -n "$root_outer" ]; then
-        # The find of GNU reads only where they lead; `ls` asks three things of each.
-        # shellcheck disable=SC2086
-        root_led=$(find ${root_outer#:} -maxdepth 1 -type l -printf ' %p -> %l\n' 2>/dev/null)
-        # shellcheck disable=SC2086
-        [ -n "$root_led" ] || root_led=$(find ${root_outer#:} -maxdepth 1 -type l -exec ls -ldn {} + 2>/dev/null)
-    fi
+    # shellcheck disable=SC2086
+    [ -z "$root_good" ] || root_led=$(root_leads 1 $root_outer)
     IFS=$root_newline
-    root_foreign='' root_beside=''
+    root_foreign=''
     for root_line in $root_found; do
         case $root_line in
         /*) root_foreign=$root_foreign$root_newline$root_line ;;
@@ -108,37 +98,109 @@ root_path() {
         ?????w????+*) root_foreign=$root_foreign$root_newline/${root_line#* /} ;;
         esac
     done
-    for root_line in $root_led; do
-        root_line=/${root_line#* /}
-        root_to=${root_line#*' -> '}
-        root_line=${root_line%%' -> '*}
-        case $root_line:$root_to in
-        # Packages lead their own programs to their own files.
-        /usr/bin/*:../lib* | /usr/sbin/*:../lib* | /usr/bin/*:../share/* | /usr/sbin/*:../share/*) continue ;;
-        esac
-        root_near=''
-        case $root_to in
-        /usr/bin/* | /usr/sbin/* | /bin/* | /sbin/* | /usr/lib* | /usr/share/* | /lib*) continue ;;
-        /etc/alternatives/*) root_near=1 ;;
-        /*) ;;
-        */*) root_to=${root_line%/*}/$root_to ;;
-        *) root_near=1 root_to=${root_line%/*}/$root_to ;;
-        esac
-        if [ -n "$root_near" ]; then
-            root_beside="$root_beside$root_line -> $root_to$root_newline"
-            continue
-        fi
-        IFS=' '
-        # What is not there yet may come.
-        if [ -e "$root_line" ]; then rooted "$root_line"; else rooted_may "$root_to"; fi || root_foreign=$root_foreign$root_newline$root_line
-        IFS=$root_newline
-    done
+    root_far_links
     root_scripts
     root_neighbours
     if [ -n "$root_foreign$root_bad" ]; then
         root_stand_ins
+        # Who adds directories of the system to a PATH, in case that it has none, does not to this one.
+        root_good=$root_good:/dev/null
     fi
     printf '%s\n' "$root_good"
+}
+# Prints links of directories or links $2... that are $1 deep at most, and where they lead, as `ls` does. The find of GNU reads
+# only that; `ls` asks three things of each.
+root_leads() {
+    root_deep=$1
+    shift
+    find "$@" -maxdepth "$root_deep" -type l -printf ' %p -> %l\n' 2>/dev/null ||
+        find "$@" -maxdepth "$root_deep" -type l -exec ls -ldn {} + 2>/dev/null
+}
+# Adds links to $root_foreign that lead out of these directories to what somebody else can change. $root_beside has those that
+# lead to a file here or to a link that is looked at by itself.
+root_far_links() {
+    root_beside=''
+    while [ -n "$root_led" ]; do
+        root_far='' root_ways='' root_next=''
+        for root_line in $root_led; do
+            root_line=/${root_line#* /}
+            root_to=${root_line#*' -> '}
+            root_line=${root_line%%' -> '*}
+            # Most of alternatives are pages of manuals.
+            case $root_line:$root_to in /etc/alternatives/*.gz:/usr/share/*.gz) continue ;; esac
+            # The directory of such a link has none on its way.
+            case $root_to in
+            /*) ;;
+            ../*) root_to=${root_line%/*/*}/${root_to#../} ;;
+            *) root_to=${root_line%/*}/$root_to ;;
+            esac
+            # /bin, /sbin and /lib, where /usr has all.
+            root_top=${root_to#/}
+            root_top=/${root_top%%/*}
+            case $root_links in
+            *"$root_newline$root_top -> usr/"*)
+                root_dir=${root_links#*"$root_newline$root_top -> "}
+                root_to=/${root_dir%%"$root_newline"*}${root_to#"$root_top"}
+                ;;
+            esac
+            root_dir=${root_to%/*}
+            case :$root_outer: in
+            *":$root_dir:"*)
+                root_beside="$root_beside$root_line -> $root_to$root_newline"
+                continue
+                ;;
+            esac
+            root_far="$root_far$root_line -> $root_to$root_newline"
+            while [ -n "$root_dir" ]; do
+                case $root_newline$root_ways in *"$root_newline$root_dir$root_newline"*) break ;; esac
+                root_ways=$root_ways$root_dir$root_newline
+                root_dir=${root_dir%/*}
+            done
+        done
+        [ -n "$root_far" ] || return 0
+        root_own_dirs
+        for root_line in $root_far; do
+            root_to=${root_line#*' -> '}
+            root_line=${root_line%%' -> '*}
+            case $root_own_dirs in
+            *"$root_newline${root_to%/*}$root_newline"*)
+                if [ -L "$root_to" ]; then
+                    case $root_newline$root_beside in
+                    *" -> $root_to$root_newline"*) ;;
+                    *) root_next=$root_next$root_to$root_newline ;;
+                    esac
+                    root_beside="$root_beside$root_line -> $root_to$root_newline"
+                fi
+                continue
+                ;;
+            esac
+            IFS=' '
+            # What is not there yet may come.
+            rooted_may "$root_line" || root_foreign=$root_foreign$root_newline$root_line
+            IFS=$root_newline
+        done
+        root_led=''
+        # shellcheck disable=SC2086
+        [ -z "$root_next" ] || root_led=$(root_leads 0 $root_next)
+    done
+}
+# Sets $root_own_dirs: those of $root_ways that only root can change, without a link on their way. Each stands behind the one that
+# it is in.
+root_own_dirs() {
+    root_own_dirs=$root_newline$root_newline
+    # shellcheck disable=SC2086
+    root_seen=$(ls -ldn -- / $root_ways 2>/dev/null)
+    for root_line in $root_seen; do
+        root_at=/${root_line#* /}
+        IFS=' '
+        # shellcheck disable=SC2086
+        set -- $root_line
+        IFS=$root_newline
+        case $1 in [!d]* | d????????[tT]*) continue ;; esac
+        case $root_at/ in */./* | */../*) continue ;; esac
+        case $root_own_dirs in *"$root_newline${root_at%/*}$root_newline"*) ;; *) continue ;; esac
+        rooted_foreign "$1" "$3" "$4" || root_own_dirs=$root_own_dirs$root_at$root_newline
+    done
 }
 # Adds links to $root_foreign that lead to one of it in the same directory or in that of alternatives, by way of others too.
 root_neighbours() {
@@ -173,6 +235,8 @@ root_scripts() {
             ;;
         esac
         case $root_well in *"$root_newline$root_line$root_newline"*) continue ;; esac
+        # What somebody else wrote is not read: its first line may have no end.
+        case $root_newline$root_foreign$root_newline in *"$root_newline$root_program$root_newline"*) continue ;; esac
         root_runs "$root_program" || continue
         root_line=''
         { IFS= read -r root_line <"$root_program"; } 2>/dev/null || :
@@ -209,8 +273,11 @@ root_usual() {
     case :$root_good: in *":$root_dir:"*) ;; *) return 1 ;; esac
     if ! root_own_file "$root_as"; then
         # A link to a neighbour, such as sh to dash.
-        root_to=$(readlink "$root_as" 2>/dev/null)
-        case $root_to in */* | '') return 1 ;; esac
+        root_to=$root_newline$root_beside
+        case $root_to in *"$root_newline$root_as -> $root_dir/"*) ;; *) return 1 ;; esac
+        root_to=${root_to#*"$root_newline$root_as -> $root_dir/"}
+        root_to=${root_to%%"$root_newline"*}
+        case $root_to in */*) return 1 ;; esac
         root_own_file "$root_dir/$root_to" || return
     fi
     root_fit=$root_fit$root_by$root_newline

@@ -1,6 +1,7 @@
 # Whether this user may run program $1: nobody but root and the user can change it, a directory on its way, or a link
-# that leads there. Else $rooted_why says who can, and $rooted_by is the number of a user who has it in hand anyway;
-# that is empty where several can, and $rooted_name, which is that of the number, where nobody is called so.
+# that leads there. Nobody else can add to a directory $1 either. Else $rooted_why says who can, and $rooted_by is the number
+# of a user who has it in hand anyway; that is empty where several can, and $rooted_name, which is that of the number, where
+# nobody is called so.
 # shellcheck disable=SC2034 # for who asks
 rooted() {
     rooted_path=$1 rooted_why='' rooted_by='' rooted_name='' rooted_links=0
@@ -14,6 +15,10 @@ rooted() {
             ;;
         esac
         set -- "$1"
+        rooted_gone=''
+        while [ -n "${rooted_absent-}" ] && [ -n "$rooted_path" ] && [ ! -e "$rooted_path" ] && [ ! -L "$rooted_path" ]; do
+            rooted_gone=/${rooted_path##*/}$rooted_gone rooted_path=${rooted_path%/*}
+        done
         rooted_up=${rooted_path%/}
         while [ -n "$rooted_up" ]; do
             set -- "$@" "$rooted_up"
@@ -51,12 +56,18 @@ END
             return 1
         fi
         if [ -z "$rooted_turn" ]; then
+            case $rooted_me$rooted_last in
+            0d????????[tT]*)
+                rooted_why="others than root may add to $rooted_at"
+                return 1
+                ;;
+            esac
             rooted_script
             return
         fi
         rooted_links=$((rooted_links + 1))
         # What was looked at so far has no link in it, so leading dots are what they look like.
-        rooted_rest=${rooted_path#"$rooted_at"} rooted_path=${rooted_at%/*}
+        rooted_rest=${rooted_path#"$rooted_at"}$rooted_gone rooted_path=${rooted_at%/*}
         case $rooted_turn in /*) rooted_path='' ;; esac
         while :; do
             case $rooted_turn in
@@ -79,11 +90,10 @@ END
 }
 # The same of $1, or of the place where it would be made.
 rooted_may() {
-    set -- "$1" "$1"
-    while [ ! -e "$2" ] && [ -n "$2" ]; do
-        set -- "$1" "${2%/*}"
-    done
-    rooted "${2:-/}"
+    rooted_absent=1
+    rooted "$1" || set -- ''
+    rooted_absent=''
+    [ -n "$1" ]
 }
 # The same of the interpreter of the script that $rooted_path is, and of each path in its first line: `env` runs one too.
 # $rooted_line is that line.
@@ -114,8 +124,6 @@ rooted_first() {
     set -- "${1#??} " "$2"
     while [ -n "$1" ]; do
         case ${1%%[ 	]*} in
-        # Found from wherever it is called.
-        ./*) ;;
         # From the first slash on, as in --split-string=/usr/bin/python3.
         */*)
             rooted_list "/${1#*/}" "$2" || {

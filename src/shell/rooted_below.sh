@@ -1,25 +1,22 @@
-# Needs rooted. Whether nobody but root can change directory $1 and what is in it, nor what links in it lead to; with more words
-# only what these tests of `find` choose. Who is not root may share directories. Else $rooted_why says what is not so.
+# Needs rooted. Whether nobody but root can change directory $1 and what is in it, nor what links in it lead to. Who is not root
+# may share directories. Else $rooted_why says what is not so.
 rooted_below() {
     rooted_levels=0
-    rooted_in "$@"
+    rooted_in "$1"
 }
 rooted_in() {
     rooted "$1" || return
     [ "$rooted_me" = 0 ] || return 0
-    rooted_top=$1
-    shift
     rooted_tries=0
     # Links have all bits. The find of busybox runs no `-exec +` within parentheses. What goes away meanwhile is no file.
-    until rooted_seen=$(find -H "$rooted_top" "$@" ! -type l '(' ! -user 0 -o -perm -2 ! -perm -1000 -o -perm -20 ! -group 0 ')' -print -o \
-        "$@" -perm -20 -exec ls -ldn -- '{}' + 2>/dev/null); do
+    until rooted_seen=$(find -H "$1" ! -type l '(' ! -user 0 -o -perm -2 -o -perm -20 ! -group 0 ')' -print -o \
+        -perm -20 -exec ls -ldn -- '{}' + 2>/dev/null); do
         rooted_tries=$((rooted_tries + 1))
         [ "$rooted_tries" -lt 5 ] || {
-            rooted_why="cannot look at all that is in $rooted_top"
+            rooted_why="cannot look at all that is in $1"
             return 1
         }
     done
-    set -- "$rooted_top"
     while IFS= read -r rooted_at; do
         case $rooted_at in
         '') ;;
@@ -28,7 +25,7 @@ rooted_in() {
         [!/l]*) ;;
         /*) rooted_why="others than root may change $rooted_at" && return 1 ;;
         *' -> '*' -> '*) rooted_why="a link in $1 is not read here" && return 1 ;;
-        *' -> '*/*) rooted_to "$1" "/${rooted_at#* /}" || return ;;
+        *' -> '*/* | *' -> ..') rooted_to "$1" "/${rooted_at#* /}" || return ;;
         # To a neighbour.
         *' -> '*) ;;
         # Its name has a line feed.
@@ -48,7 +45,7 @@ rooted_to() {
     esac
     case $3 in
     *..*) ;;
-    "$1"/*) return 0 ;;
+    "$1"/* | /dev/null) return 0 ;;
     esac
     if [ ! -d "$3" ]; then
         rooted_may "$3"
@@ -62,6 +59,6 @@ rooted_to() {
         return 1
     fi
     rooted_levels=$((rooted_levels + 1))
-    rooted_in "$3" -xdev || return
+    rooted_in "$3" || return
     rooted_levels=$((rooted_levels - 1))
 }

@@ -108,7 +108,8 @@ exec 3<"$s/cmd" 5>"$s/pipe" 4<>"$s/pipe" 5>&-
 rm -f "$s/cmd" "$s/kept" "$s/flow" "$s/watch"
 umask 022
 cd /
-export LC_ALL=C HOME="${HOME:-/root}" PATH="${PATH:+$PATH:}/usr/sbin:/usr/bin:/sbin:/bin"
+case ${PATH-} in */dev/null) ;; *) PATH=${PATH:+$PATH:}/usr/sbin:/usr/bin:/sbin:/bin ;; esac
+export LC_ALL=C HOME="${HOME:-/root}" PATH
 if [ -n "$user" ]; then
 	PATH=$PATH:/usr/local/sbin:/usr/local/bin
 	su -s /bin/sh "$user" -c "exec sh -s" <&3 >&4 2>&1 3<&- 4>&- 9>&-

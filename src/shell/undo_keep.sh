@@ -72,7 +72,7 @@ while [ -z "${2-}" ] && [ -d armed ]; do
 	sleep 1
 done
 mv armed undone 2>/dev/null || exit 0
-PATH=${PATH:+$PATH:}/usr/sbin:/usr/bin:/sbin:/bin
+case ${PATH-} in */dev/null) ;; *) PATH=${PATH:+$PATH:}/usr/sbin:/usr/bin:/sbin:/bin ;; esac
 export LC_ALL=C PATH
 exec >>log 2>&1
 bad=0

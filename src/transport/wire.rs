@@ -223,7 +223,7 @@ case $provision_uid in
 provision_path=$(root_path 2>/dev/null)
 PATH=${provision_path:-/usr/sbin:/usr/bin:/sbin:/bin}
 ;;
-*) PATH=$PATH:/usr/sbin:/sbin:/usr/local/sbin ;;
+*) PATH=$PATH:/usr/sbin:/sbin:/usr/local/sbin:/opt/mellanox/ethtool/sbin ;;
 esac
 export PATH
 case $provision_uid:$provision_gid in

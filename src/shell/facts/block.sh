@@ -1,7 +1,6 @@
 # Asks about block devices: what libblkid finds when it looks at them now, who uses them, and whether they begin and end
 # with nothing but zeros. Reads only.
 # Parameters: paths.
-PATH=$PATH:/usr/sbin:/sbin
 for tool in mkfs.ext4 mkfs.xfs mdadm; do
     ! command -v "$tool" >/dev/null 2>&1 || printf 'tool %s\n' "$tool"
 done

@@ -1,5 +1,4 @@
 # Asks what the cache of the dynamic loader has of the libraries in directories. Parameters: directories.
-PATH=$PATH:/usr/sbin:/sbin
 cache=''
 has=''
 if command -v ldconfig >/dev/null 2>&1; then
@@ -17,6 +16,8 @@ for directory; do
         name=${file##*/}
         # libnccl.so.2 is what programs ask for, libnccl.so.2.30.7 is not.
         case ${name##*.so.} in *[!0-9]* | '') continue ;; esac
+        # Of somebody's own directory: it would be several lines.
+        case $name in *[[:cntrl:]]*) continue ;; esac
         [ -e "$file" ] || continue
         printf 'library %s\n' "$name"
         set -- "$@" -e "	$name ("

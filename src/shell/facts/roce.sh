@@ -1,6 +1,5 @@
 # Asks about quality of service for RoCE. Parameters: names of links. What a tool says goes as it is, behind
 # its name.
-[ ! -d /opt/mellanox/ethtool/sbin ] || ! rooted /opt/mellanox/ethtool/sbin || PATH=$PATH:/opt/mellanox/ethtool/sbin
 configfs=/sys/kernel/config/rdma_cm
 # Prints a file of one line behind a word, when it can be read.
 tell() {

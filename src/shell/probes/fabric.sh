@@ -63,8 +63,6 @@ if [ -z "$found" ]; then
     [ "$gpus" -lt 2 ] || sift "$acs" 20 lspci -vvv
     exit 0
 fi
-# One place where OFED puts tools.
-[ ! -d /opt/mellanox/ethtool/sbin ] || ! rooted /opt/mellanox/ethtool/sbin || PATH=$PATH:/opt/mellanox/ethtool/sbin
 ask 15 ibv_devinfo -v
 ask 5 rdma system show
 # What OFED's driver itself says, where only dcb is there, which has no word for it.

@@ -1,6 +1,5 @@
 # Makes a file system on a device that holds nothing. No tool is told to overwrite anything.
 # Parameters: kind device label options...
-PATH=$PATH:/usr/sbin:/sbin
 kind=$1 device=$2 label=$3
 shift 3
 empty_device "$device" || exit 1

@@ -1,7 +1,6 @@
 # Makes the cache of the dynamic loader anew. What names these directories is told: the loader takes
 # their libraries first though it should not.
 # Parameters: path directory...
-PATH=$PATH:/usr/sbin:/sbin
 path=$1
 shift
 [ -z "$path" ] || rooted_below "$path" || {

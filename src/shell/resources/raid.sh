@@ -1,6 +1,5 @@
 # Makes an array of devices that hold nothing, or starts one that they hold.
 # Parameters: action name level devices...
-PATH=$PATH:/usr/sbin:/sbin
 action=$1 name=$2 level=$3
 shift 3
 if [ "$action" = assemble ]; then

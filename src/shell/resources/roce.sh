@@ -4,8 +4,8 @@
 # priorities with ECN (3,4), priorities of DSCPs (26:3,48:6), ToS of rdma_cm, global traffic class, DSCP and
 # priority of CNPs.
 LC_ALL=C
-PATH=$PATH:/usr/sbin:/sbin
-[ ! -d /opt/mellanox/ethtool/sbin ] || ! rooted /opt/mellanox/ethtool/sbin || PATH=$PATH:/opt/mellanox/ethtool/sbin
+mellanox=/opt/mellanox/ethtool/sbin
+[ ! -e "$mellanox/mlnx_qos" ] || ! rooted "$mellanox" || ! rooted "$mellanox/mlnx_qos" || PATH=$PATH:$mellanox
 export LC_ALL PATH
 link=$1 trust=$2 pfc=$3 ecn=$4 dscp=$5 tos=$6 class=$7 cnp_dscp=$8 cnp_priority=$9
 failed=0 lacking=0
