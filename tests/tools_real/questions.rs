@@ -274,7 +274,7 @@ fn questions() -> Vec<Asked> {
             "0123456789",
             Row {
                 made_up: "git",
-                before: "mkdir -p tree/.git; echo 'case \"$*\" in *HEAD*verify*|*verify*HEAD*) echo 0123456789012345678901234567890123456789 ;; *for-each-ref*) echo ref refs/tags/v1 ;; *status*) echo \" M x\" ;; *remote.origin.url*) echo https://x/y ;; *--list*) printf \"file:.git/config\\\\000core.bare\\\\nfalse\\\\000\" ;; esac' >does.git",
+                before: "mkdir -p tree/.git; echo >tree/.git/HEAD; echo 'case \"$*\" in *HEAD*verify*|*verify*HEAD*) echo 0123456789012345678901234567890123456789 ;; *for-each-ref*) echo ref refs/tags/v1 ;; *status*) echo \" M x\" ;; *remote.origin.url*) echo https://x/y ;; *--list*) printf \"file:.git/config\\\\000core.bare\\\\nfalse\\\\000\" ;; esac' >does.git",
                 ..ROW
             },
         ),

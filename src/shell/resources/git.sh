@@ -20,15 +20,26 @@ case $spot_owner in
     exit 1
     ;;
 esac
-# A clone that was cut is not taken for one: HEAD is the last thing that is written.
-[ -e .git ] || [ -L .git ] || git init -q --template= || exit 1
-git_rooted "$path/.git" || {
+refused() {
     printf 'git is not run here: %s\n' "$rooted_why" >&2
     exit 1
 }
+# Where others may add a name, `.git` could become a link while it is made.
+rooted "$path" || refused
+if git_cut .git; then
+    rooted_below "$path/.git" || refused
+    # An empty one would be kept.
+    rm -f .git/HEAD
+fi
+if git_cut .git || ! { [ -e .git ] || [ -L .git ]; }; then
+    git -c core.hooksPath=/dev/null init -q --template= || exit 1
+fi
+git_rooted "$path/.git" || refused
 if ! our_git config remote.origin.url "$url"; then
     our_git remote add origin "$url" || exit 1
 fi
+# Which files git has settings from can depend on the URL.
+git_settings "$path/.git" || refused
 case $kind in
 commit) wanted=$name from=$name ;;
 tag) wanted="refs/tags/$name^{commit}" from="+refs/tags/$name:refs/tags/$name" ;;
@@ -55,25 +66,46 @@ if [ -n "$commit" ] && [ "$found" != "$commit" ]; then
     printf '%s: the tag %s is commit %s, not %s\n' "$url" "$name" "$found" "$commit" >&2
     exit 1
 fi
-# A directory of somebody else can become a link while files are written into it.
+# A directory of somebody else can become a link while files are written into it, or taken away from it.
 their_files() {
     [ "$spot_me" = 0 ] || return 0
-    entries=$(our_git -c core.quotePath=false ls-tree -rd "$found") || return
-    set --
-    while read -r mode _ _ directory; do
-        # A submodule has none.
-        if [ "$mode" = 040000 ] && [ -d "$directory" ]; then set -- "$@" "./$directory"; fi
+    # A name with a line feed is told as a slash.
+    entries=$(find . -name .git -prune -o -type d -name '*
+*' -prune -exec echo / ';' -o -type d '(' ! -user 0 -o -perm -2 -o -perm -20 ! -group 0 ')' -prune -print -o \
+        -type d -perm -20 -exec ls -ldn -- '{}' +) || return
+    while IFS= read -r place; do
+        case $place in
+        . | ./*) ;;
+        /)
+            printf 'a directory in %s has a line feed in its name\n' "$path" >&2
+            return 1
+            ;;
+        # With an access list the bits of the group are its mask.
+        d?????????+*) place=.${place#* .} ;;
+        *) continue ;;
+        esac
+        ! their_place || {
+            printf 'others than root may change %s%s, and the checkout has files in it\n' "$path" "${place#.}" >&2
+            return 1
+        }
     done <<END
 $entries
 END
-    [ $# != 0 ] || return 0
-    # shellcheck disable=SC2012 # names are not read
-    ls -ldn -- "$@" | while read -r mode _ owner group place; do
-        ! rooted_foreign "$mode" "$owner" "$group" || {
-            printf 'others than root may change %s/%s, and the checkout has files in it\n' "$path" "${place#*./}" >&2
-            exit 1
-        }
+}
+# Whether git would work in $place: it has files there, will have some, or will have one in the place of what it is in.
+their_place() {
+    [ "$place" != . ] || return 0
+    # A submodule has none.
+    our_git --literal-pathspecs ls-files -s -- "$place" | grep -v '^160000' >/dev/null && return
+    up=$place
+    until [ "$up" = . ]; do
+        case $(our_git cat-file -t "$found:${up#./}" 2>/dev/null) in
+        blob) return 0 ;;
+        tree) [ "$up" != "$place" ] || return 0 ;;
+        esac
+        up=${up%/*}
     done
+    return 1
 }
 their_files || exit 1
 if [ "$force" = force ]; then
