@@ -11,7 +11,7 @@ if [ "$(id -u)" = 0 ]; then
             /*) ;;
             *) continue ;;
             esac
-            [ ! -f "$word" ] || rooted "$word" || {
+            rooted_may "$word" || {
                 printf '%s is not run as root: %s\n' "$word" "$rooted_why"
                 exit 126
             }

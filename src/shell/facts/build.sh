@@ -70,7 +70,6 @@ platform() {
 }
 number=0
 while [ $# -ge 6 ]; do
-    rooted_why=''
     printf 'build %s\n' "$number"
     number=$((number + 1))
     prefix=$1 source=$4 compiler=$5 cuda=$6
@@ -112,11 +111,14 @@ while [ $# -ge 6 ]; do
         source_digest "$source"
     fi
     # Programs of somebody else are not run, and without their versions nothing is known of the build.
+    refused=''
     for program in "$compiler" "${cuda:+$cuda/bin/nvcc}"; do
         case $program in /*) ;; *) continue ;; esac
-        [ ! -x "$program" ] || rooted "$program" || printf 'refused %s is not run: %s\n' "$program" "$rooted_why"
+        rooted_may "$program" && continue
+        refused=1
+        printf 'refused %s is not run: %s\n' "$program" "$rooted_why"
     done
-    [ -z "$rooted_why" ] || continue
+    [ -z "$refused" ] || continue
     if command -v "$compiler" >/dev/null 2>&1; then
         version=$("$compiler" -dumpfullversion 2>/dev/null) || version=$("$compiler" -dumpversion 2>/dev/null) || exit
         machine=$("$compiler" -dumpmachine 2>/dev/null) || exit

@@ -15,7 +15,8 @@ case $3 in
 *) packed='' ;;
 esac
 (
-    spot_make 077 "$new" || exit
+    # Modes in the archive, those of its own top among them, let nobody else in before it is in its place.
+    spot_make 077 "$new" && mkdir tree && cd tree || exit
     case $3 in
     *.zip) unzip -q "$fetched" -d . ;;
     *) tar -x $packed -o -f "$fetched" --strip-components "$4" ;;
@@ -27,8 +28,8 @@ esac
 if [ "$spot_kind" != none ]; then
     spot_rename "$spot" "$old" || exit 1
 fi
-spot_rename "$new" "$spot" || exit 1
-rm -rf "$old" || exit 1
+spot_rename "$new/tree" "$spot" || exit 1
+rm -rf "$new" "$old" || exit 1
 if command -v restorecon >/dev/null 2>&1; then
     restorecon -R "$path" 2>/dev/null || :
 fi
