@@ -14,8 +14,14 @@ END
             [ ! -O /proc/1 ] || [ -O "/proc/$pid" ] || continue
             open=''
             for descriptor in "/proc/$pid/fd"/*; do
+                # Who is not root may not look.
+                [ -O /proc/1 ] || [ "$descriptor" != "/proc/$pid/fd/*" ] || open=1
                 # shellcheck disable=SC3013 # every shell that serves as sh has it
-                if [ "$descriptor" -ef "$lock" ] || [ "$descriptor" = "/proc/$pid/fd/*" ]; then open=1 && break; fi
+                [ "$descriptor" -ef "$lock" ] || continue
+                # Root's program may have been given both files by who started it: the lock must be on this one.
+                while read -r key _ kind _ way _; do
+                    [ "$key $kind $way" != 'lock: POSIX WRITE' ] || open=1
+                done <"/proc/$pid/fdinfo/${descriptor##*/}"
             done
             [ -n "$open" ] || continue
             name='another program'

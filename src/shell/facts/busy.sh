@@ -1,11 +1,20 @@
 # Prints who uses the GPUs and the RDMA devices of this host, and which Slurm jobs run on it.
-# What holds devices all the time without doing work is left out.
+# What holds devices all the time without doing work is left out. Parameters: directory of a process, its name.
 idle() {
-    case $1 in
+    case $2 in
     nvidia-persiste* | nv-fabricmanage* | nvidia-fabricma* | nv-hostengine | nvidia-imex | nvlsm | dcgm-exporter | \
-        nvidia-device-p* | nvidia-smi | ibacm | iwpmd | rdma-ndd | srp_daemon | opensm | ibv_devinfo) return 0 ;;
+        nvidia-device-p* | nvidia-smi | ibacm | iwpmd | rdma-ndd | srp_daemon | opensm | ibv_devinfo) ;;
+    *) return 1 ;;
     esac
-    return 1
+    # Anybody can give a program such a name. Accounts of people start no service.
+    owner_of "$1"
+    [ "${owner:-1000}" -lt 1000 ]
+}
+# Sets $name to that of the process in directory $1: what could pass for another field is cut off.
+named() {
+    name=''
+    { read -r name <"$1/comm"; } 2>/dev/null || return
+    name=${name%%[[:cntrl:]]*}
 }
 # Without a tool some users are not seen, and the host must not be taken for idle. Parameter: the tool.
 lacks() {
@@ -21,6 +30,7 @@ endangered() {
             */"$kind"-*.scope*)
                 scope=$kind-${line##*/"$kind"-}
                 scope=${scope%%.scope*}.scope
+                scope=${scope%%[[:cntrl:]]*}
                 # What is in that one is not of this systemd.
                 break 2
                 ;;
@@ -44,10 +54,12 @@ endangered() {
 [ "$(id -u)" = 0 ] || printf 'partial\n'
 if [ -d /sys/module/nvidia ] && command -v nvidia-smi >/dev/null 2>&1; then
     # With a sick GPU it may hang.
-    timeout -k 2 8 nvidia-smi --query-compute-apps=pid,process_name --format=csv,noheader 2>/dev/null |
-        while IFS=, read -r pid name; do
+    timeout -k 2 8 nvidia-smi --query-compute-apps=pid --format=csv,noheader 2>/dev/null |
+        while read -r pid; do
             case $pid in *[!0-9]* | '') continue ;; esac
-            printf 'gpu\t%s\t%s\n' "$pid" "${name# }"
+            # nvidia-smi tells the path of the program, which may have any number of lines.
+            named "/proc/$pid" || :
+            printf 'gpu\t%s\t%s\n' "$pid" "${name:-another program}"
         done
 fi
 if command -v rdma >/dev/null 2>&1; then
@@ -55,12 +67,13 @@ if command -v rdma >/dev/null 2>&1; then
     timeout -k 1 4 rdma resource show qp 2>/dev/null | while read -r line; do
         case $line in *' pid '*) ;; *) continue ;; esac
         pid=${line#* pid }
-        name=${line#* comm }
-        name=${name%% *}
-        idle "$name" || printf 'rdma\t%s\t%s\n' "${pid%% *}" "$name"
+        pid=${pid%% *}
+        line=${line#* comm }
+        line=${line%%[[:cntrl:] ]*}
+        idle "/proc/$pid" "$line" || printf 'rdma\t%s\t%s\n' "$pid" "$line"
     done
 fi
-# Who has a CUDA context has nvidia-uvm open; tools that only look do not.
+# Who has a CUDA context has nvidia-uvm open; of what only looks, nvidia-smi has.
 # shellcheck disable=SC2010 # numbers are the only names
 holders=$(ls -l /proc/[0-9]*/fd 2>/dev/null | grep -E '^/proc/[0-9]+/fd:|-> /dev/(nvidia-uvm|infiniband/uverbs[0-9]+)$')
 # Some process has files. That one ended meanwhile is no failure of ls.
@@ -97,17 +110,15 @@ printf '%s\n' "$holders" | while IFS= read -r line; do
         [ -z "$numbers" ] || [ "$numbers" = "$number$newline$number" ] || continue
     fi
     known=$known$use
-    name=''
-    { read -r name <"$directory/comm"; } 2>/dev/null || continue
-    idle "$name" || printf '%s\t%s\t%s\n' "$use" "${directory#/proc/}" "$name"
+    named "$directory" || continue
+    idle "$directory" "$name" || printf '%s\t%s\t%s\n' "$use" "${directory#/proc/}" "$name"
     [ "$use" != gpu ] || endangered "$directory" "$name"
 done
 # The job that this runs in, if it is one: it is no reason to wait.
 own=''
 pid=$$
 while [ "${pid:-0}" -gt 1 ]; do
-    name=''
-    { read -r name <"/proc/$pid/comm"; } 2>/dev/null || break
+    named "/proc/$pid" || break
     if [ "$name" = slurmstepd ]; then
         { read -r own <"/proc/$pid/cmdline"; } 2>/dev/null
         own=${own#*\[}
@@ -121,8 +132,7 @@ while [ "${pid:-0}" -gt 1 ]; do
     pid=$parent
 done
 for directory in /proc/[0-9]*; do
-    name=''
-    { read -r name <"$directory/comm"; } 2>/dev/null || continue
+    named "$directory" || continue
     case $name in
     slurmstepd)
         # The real one is started by root, whoever it works for.

@@ -4,23 +4,25 @@
 mounts=$(cat /proc/self/mounts) || exit 1
 printf '%s\nsizes\n' "$mounts"
 set -f --
-IFS='
+newline='
 '
-remote=''
+IFS=$newline
+# A mount of a user may be called anything, but the kernel writes a newline in another way.
+remote=$newline
 for line in $mounts; do
     line=${line#* }
     point=${line%% *}
     line=${line#* }
     type=${line%% *}
     case $remote in
-    *"|$point|"*) continue ;;
+    *"$newline$point$newline"*) continue ;;
     esac
     # A path with an escape in it (white space) is listed without sizes.
     case $point in *\\*) continue ;; esac
     below=false
     rest=$point
     while [ -n "$rest" ]; do
-        case $remote in *"|$rest|"*) below=true ;; esac
+        case $remote in *"$newline$rest$newline"*) below=true ;; esac
         rest=${rest%/*}
     done
     case $type in
@@ -28,7 +30,7 @@ for line in $mounts; do
         $below || [ ! -d "$point" ] || set -- "$@" "$point"
         ;;
     proc | sysfs | devtmpfs | devpts | mqueue | hugetlbfs | cgroup | cgroup2 | bpf | debugfs | tracefs | securityfs | pstore | configfs | efivarfs | ramfs | binfmt_misc | rpc_pipefs | nsfs | fusectl | autofs) ;;
-    *) remote="$remote|$point|" ;;
+    *) remote=$remote$point$newline ;;
     esac
 done
 [ $# -eq 0 ] || stat -f -c '%S %b %f %a %n' "$@" 2>/dev/null || :

@@ -6,6 +6,17 @@
 named_user=${1-}
 job_user=${1:-${SUDO_USER-}}
 rooted_me=$(id -u) || exit 1
+newline='
+'
+# plain PATH: whether it can stand in a line. Anybody may give directories of their own below /opt any name.
+plain() {
+    case $1 in *[[:cntrl:]]*) return 1 ;; esac
+}
+# real PATH: what it is with all links followed, when that can stand in a line.
+real() {
+    followed=$(readlink -f "$1")
+    ! plain "$followed" || printf '%s\n' "$followed"
+}
 # first_of FILE: what it begins with.
 first_of() {
     if command -v timeout >/dev/null 2>&1; then timeout -k 1 2 head -c 262144 -- "$1"; else head -c 262144 -- "$1"; fi 2>/dev/null
@@ -23,6 +34,13 @@ in_job() {
         # shellcheck disable=SC2016 # the inner shell expands it
         timeout -k 2 5 env -i PATH="$PATH" su -s /bin/sh -c 'command=$1 && shift && exec sh -l -c "$command" sh "$@"' -- nobody sh "$command" "$@"
     fi </dev/null 2>&1
+}
+# answer USER COMMAND WORD ...: sets $text to what it said, and $status. What it leaves behind may keep its output open.
+answer() {
+    text=$({ in_job "$@"; printf '\n%s' "$?"; } | timeout -k 1 8 head -c 65536)
+    status=${text##*"$newline"}
+    case $status in '' | *[!0-9]*) status=124 ;; esac
+    text=$(printf '%s\n' "${text%"$newline"*}" | tr -d '\036') || lost tr
 }
 # runs_as PROGRAM: sets $user to who may run it, or have the loader map it: who starts jobs, where only root and they
 # can change it or they were named for it; else who has it in hand. Fails with $rooted_why where that is nobody.
@@ -50,14 +68,12 @@ linked() {
         refused
         return
     }
-    status=0
     # shellcheck disable=SC2016 # the shell of that user expands it
-    text=$(in_job "$user" 'exec ldd "$1"' "$1") || status=$?
-    text=$(printf '%s\n' "$text" | tr -d '\036') || lost tr
+    answer "$user" 'exec ldd "$1"' "$1"
     printf 'user=%s\n%s\n' "$user" "$text"
     printf '%s\n' "$text" | while read -r name arrow file _; do
         case "$name $arrow" in 'libnccl.so'*' =>' | 'libmpi.so'*' =>')
-            [ ! -e "$file" ] || printf 'file=%s %s\n' "$name" "$(readlink -f "$file")"
+            [ ! -e "$file" ] || printf 'file=%s %s\n' "$name" "$(real "$file")"
             ;;
         esac
     done
@@ -71,7 +87,7 @@ homes() {
     while read -r key variable; do
         case "$key $variable" in 'make NCCL_HOME='?* | 'make MPI_HOME='?*)
             home=${variable#*=}
-            printf 'home=%s %s %s %s\n' "$1" "${variable%%_*}" "$home" "$(readlink -f "$home")"
+            printf 'home=%s %s %s %s\n' "$1" "${variable%%_*}" "$home" "$(real "$home")"
             ;;
         esac
     done <<END
@@ -81,6 +97,7 @@ END
 begin software
 for header in /usr/include/nccl.h /usr/local/include/nccl.h /usr/local/*/include/nccl.h /opt/*/include/nccl.h \
     /opt/*/*/include/nccl.h; do
+    plain "$header" || continue
     [ -f "$header" ] || continue
     major='' minor='' patch=''
     # Anybody's file: it may have any size, and become a pipe.
@@ -98,12 +115,14 @@ END
 done
 for library in /opt/*/lib/libnccl.so.2 /opt/*/*/lib/libnccl.so.2 /usr/local/lib/libnccl.so.2 \
     /usr/local/*/lib/libnccl.so.2 /usr/lib/*/libnccl.so.2 /usr/lib64/libnccl.so.2; do
+    plain "$library" || continue
     [ -e "$library" ] || continue
-    printf 'library=%s %s\n' "$library" "$(readlink -f "$library")"
+    printf 'library=%s %s\n' "$library" "$(real "$library")"
 done
 programs=''
 for program in /opt/*/build/all_reduce_perf /opt/*/bin/all_reduce_perf /usr/local/*/build/all_reduce_perf \
     /usr/local/bin/all_reduce_perf /usr/bin/all_reduce_perf; do
+    plain "$program" || continue
     [ -x "$program" ] || continue
     programs="$programs $program"
     homes "$program"
@@ -119,16 +138,16 @@ fi
 finish 0
 for mpirun in /opt/*/bin/mpirun /opt/*/*/bin/mpirun /usr/local/bin/mpirun /usr/local/*/bin/mpirun /usr/bin/mpirun \
     /usr/mpi/gcc/*/bin/mpirun /usr/lib64/openmpi/bin/mpirun; do
+    plain "$mpirun" || continue
     [ -x "$mpirun" ] || continue
     begin "$mpirun" --version
     runs_as "$mpirun" || {
         refused
         continue
     }
-    status=0
     # shellcheck disable=SC2016 # the shell of that user expands it
-    text=$(in_job "$user" 'exec "$1" --version' "$mpirun") || status=$?
-    printf '%s\n' "$text" | tr -d '\036'
+    answer "$user" 'exec "$1" --version' "$mpirun"
+    printf '%s\n' "$text"
     finish "$status"
 done
 for program in $programs; do

@@ -78,8 +78,10 @@ if command -v chronyc >/dev/null 2>&1; then
     ask 5 chronyc tracking
 fi
 if [ -d /run/systemd/timesync ]; then
-    # timedatectl would start a service to answer.
-    ask 5 ls /run/systemd/timesync
+    # timedatectl would start a service to answer. The directory belongs to an account: no other name of it is told.
+    begin ls /run/systemd/timesync
+    [ ! -e /run/systemd/timesync/synchronized ] || printf 'synchronized\n'
+    finish 0
 fi
 case " $processes " in *' ntpd '*)
     # NTPsec and the reference implementation have the one, OpenNTPD the other.

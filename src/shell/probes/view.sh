@@ -125,6 +125,8 @@ library() {
 found() {
     [ -e "$2" ] || return 1
     real=$(readlink -f "$2") || lost readlink
+    # It may lead through a directory of somebody else, whose name would be several lines.
+    case $real in *[[:cntrl:]]*) real='' ;; esac
     printf 'library=%s %s %s\n' "$1" "$2" "$real"
 }
 for name in libnccl.so.2 libnccl-net.so libmpi.so.40 libmpi.so.12 libibverbs.so.1 libcuda.so.1 libcudart.so.12; do
