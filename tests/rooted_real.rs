@@ -486,6 +486,7 @@ fn first_lines_are_not_believed() {
         "#!/usr/bin/env -S PATH=/opt/py/bin:/bin python",
         "#!/usr/bin/env -S \"/opt/py/bin/python\"",
         "#!/usr/bin/env -S A=b:/opt /opt/py/bin/python",
+        "#!/usr/bin/env -S -C/opt/py/bin ./python",
         &blanks,
     ];
     let file = |place: &str, text: &str, owner: u32| {
@@ -504,24 +505,44 @@ fn first_lines_are_not_believed() {
     }
     // Links of root's that lead to an account's directory by way of others.
     assert!(sh(
-        "mkdir -p /opt/m /usr/local/lib /etc/alternatives; cp /bin/true /opt/m/getent; ln -sfn /opt/py /usr/local/lib/nm; chown 4711 /opt/m"
+        "mkdir -p /opt/m /opt/tools /usr/library /usr/local/lib /etc/alternatives; cp /bin/true /opt/m/getent; mkdir -m 1777 /opt/sticky
+        ln -sfn /opt/py /usr/local/lib/nm; ln -sfn /opt/py /usr/lib/nm; ln -sfn /opt/m/none /opt/tools/none; chown 4711 /opt/m /usr/library"
     ));
     for links in [
         "ln -s step /usr/local/bin/getent; ln -s /opt/m/getent /usr/local/bin/step",
         "ln -s ../lib/nm/bin/python /usr/local/bin/getent",
         "ln -s /etc/alternatives/other /usr/local/bin/getent; ln -sfn /opt/m/getent /etc/alternatives/other",
         "ln -s /opt/m/later /usr/local/bin/getent",
+        // By way of another directory of the PATH, of places that the system has, and of what is not there yet.
+        "ln -s /usr/bin/step /usr/local/bin/getent; ln -sfn /opt/m/getent /usr/bin/step",
+        "ln -s /usr/lib/nm/bin/python /usr/local/bin/getent",
+        "ln -s /etc/alternatives/other /usr/local/bin/getent; ln -sfn /usr/lib/nm/bin/python /etc/alternatives/other",
+        "ln -s /usr/library/later /usr/local/bin/getent",
+        "ln -s /opt/sticky/later /usr/local/bin/getent",
+        "ln -sfn /opt/m/later /opt/tools/step; ln -s /opt/tools/step /usr/local/bin/getent",
+        "ln -s /opt/tools/none/getent /usr/local/bin/getent",
     ] {
-        assert!(sh(&format!("rm -f /usr/local/bin/* /opt/m/later; {links}")));
+        assert!(sh(&format!("rm -f /usr/local/bin/* /opt/m/later /usr/library/* /opt/sticky/*; {links}")));
         for shell in SHELLS {
             let said = with_path_of_root(
                 shell,
-                "cp /opt/py/bin/python /opt/m/later; cp /opt/py/bin/python /opt/m/getent; getent passwd root",
+                "cp /opt/py/bin/python /opt/m/later; cp /opt/py/bin/python /opt/m/getent; cp /opt/py/bin/python /usr/library/later
+                cp /opt/py/bin/python /opt/sticky/later; mkdir /opt/m/none; cp /opt/py/bin/python /opt/m/none/getent; getent passwd root",
             );
             assert_eq!(of_root(&ran()), Vec::<&String>::new(), "{shell:?} {links}: {said}");
             assert!(said.starts_with("root:"), "{shell:?} {links}: {said}");
-            assert!(sh("rm -f /opt/m/later; cp /bin/true /opt/m/getent"));
+            assert!(sh(
+                "rm -rf /opt/m/later /opt/m/none /usr/library/* /opt/sticky/*; cp /bin/true /opt/m/getent"
+            ));
         }
+    }
+    assert!(sh("rm -f /usr/local/bin/*"));
+    // Nobody waits for the end of an account's first line.
+    file("/usr/local/bin/own", &format!("#!{}", "x".repeat(1 << 20)), OTHER);
+    for shell in SHELLS {
+        let limited = ["timeout", "20"].iter().chain(shell.iter()).copied().collect::<Vec<_>>();
+        let said = with_path_of_root(&limited, "getent passwd root");
+        assert!(said.starts_with("root:"), "{shell:?}: {said}");
     }
     assert!(sh("rm -f /usr/local/bin/*"));
     // Text of a file, of root's and of an account's: other first lines are not judged by it.
@@ -565,6 +586,10 @@ fn nothing_of_an_account_is_run_by_way_of_what_root_has() {
     let wheels = "pip: { venv: /opt/venv, packages: [six], wheels: /opt/wheels }";
     let build =
         "build: { system: make, source: /opt/source, prefix: /opt/made, directory: /mnt/made, space: 1 }";
+    let packed =
+        "build: { system: make, source: /opt/source.tar, prefix: /opt/made, directory: /mnt/made, space: 1 }";
+    let compiler = "build: { system: make, source: /opt/source, prefix: /opt/made, directory: /mnt/made, space: 1, compiler: /home/mallory/bin/monitor, cuda: /opt/cuda }";
+    let new_pip = "pip: { venv: /opt/venv, packages: [six], python: /opt/py/bin/python3 }";
     let libraries = "library_path: { name: x, path: /opt/x/lib }";
     let hook = format!("ln -s {program} /opt/co/.git/hooks/post-checkout");
     let own_hook =
@@ -573,6 +598,16 @@ fn nothing_of_an_account_is_run_by_way_of_what_root_has() {
     let filter = format!("git -C /opt/co config filter.f.smudge {program}");
     let common = "cd /opt/co/.git; mkdir /opt/theirs/c; cp -a objects refs HEAD config /opt/theirs/c; chown -R 4711 /opt/theirs/c
         git config -f /opt/theirs/c/config core.fsmonitor /home/mallory/bin/monitor; rm -rf objects refs config; echo /opt/theirs/c >commondir";
+    let git_below = "git: { path: /opt/shared/co, url: \"file:///opt/served\", tag: v2 }";
+    // A repository of mallory's in the directory that the checkout is in.
+    let above_of = |cut: &str| {
+        format!(
+            "git config --global safe.directory '*'; rm -rf /opt/shared; mkdir -m 1777 /opt/shared; cd /opt/shared
+            cp -r /opt/served/.git /opt/served/data /opt/served/.gitattributes .; git config filter.f.smudge {program}; git config filter.f.clean {program}
+            echo other >data/a; chown -R 4711 .git data .gitattributes; mv /opt/co .; cd co; {cut}"
+        )
+    };
+    let (above, above_empty) = (above_of("rm .git/HEAD"), above_of(": >.git/HEAD"));
     let cases = [
         ("a hook that is a link", git, hook.as_str(), "/home/mallory belongs to mallory"),
         ("a hook", git, &own_hook, "may change /opt/co/.git/hooks/post-checkout"),
@@ -600,6 +635,7 @@ fn nothing_of_an_account_is_run_by_way_of_what_root_has() {
         ("a directory in the tree", git, "chown 4711 /opt/co/data", "may change /opt/co/data"),
         ("a new checkout", git, "rm -rf /opt/co; git config --global include.path /home/mallory/inc", "/home/mallory belongs to mallory"),
         ("a new one in a directory of a group", git, "rm -rf /opt/co; install -d -g 4711 -m 2775 /opt/co", "may change /opt/co"),
+        ("a hook while it is made", git, "rm -rf /opt/co; git config --global core.hooksPath /home/mallory/bin; cp /home/mallory/bin/monitor /home/mallory/bin/reference-transaction", ""),
         ("a template", git, "rm -rf /opt/co; git config --global init.templateDir /opt/theirs/t; mkdir /opt/theirs/t; cp /home/mallory/inc /opt/theirs/t/config", ""),
         ("a helper in a home", git, "git config --global credential.helper '~mallory/bin/monitor'", "is not read here"),
         ("the second of two programs", git, "git config --global filter.f.smudge '/bin/true;/home/mallory/bin/monitor'", "/home/mallory belongs to mallory"),
@@ -615,7 +651,24 @@ fn nothing_of_an_account_is_run_by_way_of_what_root_has() {
         ("a tree elsewhere", git, "git -C /opt/co config core.worktree /opt/theirs", "core.worktree of git"),
         ("objects", git, "chown -R 4711 /opt/co/.git/objects", "may change /opt/co/.git/objects"),
         ("objects elsewhere", git, "echo /opt/theirs >/opt/co/.git/objects/info/alternates", "/opt/theirs belongs to mallory"),
+        ("objects elsewhere by two turns", git, "mkdir -p /opt/x/info; echo /opt/theirs >/opt/x/info/alternates; echo /opt/x >/opt/co/.git/objects/info/alternates", "/opt/theirs belongs to mallory"),
+        ("a repository of theirs above one that was cut", git_below, &above, ""),
+        ("the same where a HEAD is empty", git_below, &above_empty, ""),
+        ("a cut one with a link of settings", git, "rm /opt/co/.git/HEAD /opt/co/.git/config; ln -s /opt/theirs/config /opt/co/.git/config", "/opt/theirs belongs to mallory"),
+        ("a pattern that is a program", git, "git config --global filter.f.smudge '/opt/thei*/monitor'", "is not read here"),
+        ("words in braces", git, "git config --global filter.f.smudge '/opt/{x,theirs}/monitor'", "is not read here"),
+        ("settings by the URL", git, "rm -rf /opt/co; printf '[include]\n\tpath = /home/mallory/inc\n' >/opt/x/inc; git config --global 'includeIf.hasconfig:remote.*.url:file:///opt/**.path' /opt/x/inc", "/home/mallory belongs to mallory"),
+        ("attributes", git, "git config --global core.attributesFile /home/mallory/attributes", "/home/mallory belongs to mallory"),
+        ("a program in a URL", git, "git config --global protocol.ext.allow always; git config --global 'url.ext::/home/mallory/bin/monitor %S /.insteadOf' file:///opt/; git -C /opt/co tag -d v2", "transport 'ext' not allowed"),
+        ("a directory that goes away", git, "cd /opt/co; mkdir gone; echo >gone/a; git add gone; git -c user.name=a -c user.email=a@b commit -qm gone; chown 4711 gone", "may change /opt/co/gone"),
+        ("one with a quote and a blank at the end", git, "cd /opt/co; mkdir 'a\" '; echo >'a\" /a'; git add .; git -c user.name=a -c user.email=a@b commit -qm gone; chown 4711 'a\" '", "may change /opt/co/a\" "),
+        ("a sticky directory in the tree", git, "chmod 1777 /opt/co/data", "may change /opt/co/data"),
+        ("a sticky one for a new checkout", git, "rm -rf /opt/co; mkdir -m 1777 /opt/co", "git is not run here"),
         // What people have.
+        ("a clone that was cut", git, "rm /opt/co/.git/HEAD", ""),
+        ("objects of root's elsewhere", git, "rm -rf /opt/co /opt/x; git clone -q --shared -n /opt/served /opt/x; git clone -q --shared /opt/x /opt/co; git -C /opt/co checkout -q v1", ""),
+        ("attributes of root's", git, "echo '*.bin -text' >/mnt/root/attributes; git config --global core.attributesFile '~/attributes'", ""),
+        ("directories of others with nothing of git", git, "install -d -o 4711 /opt/co/logs /opt/co/data/cache", ""),
         ("LFS and helpers", git, "git config --global filter.lfs.process 'git-lfs filter-process'; git config --global credential.helper 'store --file=/root/.cred'
             git config --global credential.https://example.com.helper '!/usr/bin/env true'; git config --global core.editor ~/bin/x", ""),
         ("a file of settings that is not there", git, "git config --global include.path '~/.gitconfig.local'", ""),
@@ -633,6 +686,21 @@ fn nothing_of_an_account_is_run_by_way_of_what_root_has() {
         ("a library for newer processors", libraries, "mkdir -p /opt/x/lib/glibc-hwcaps/x86-64-v2; cp /opt/x/lib/libzz.so.1 /opt/x/lib/glibc-hwcaps/x86-64-v2; chown 4711 /opt/x/lib/glibc-hwcaps/x86-64-v2/libzz.so.1", "x86-64-v2/libzz.so.1"),
         ("modules", pip, "chown -R 4711 /opt/venv/lib", "may change /opt/venv/lib"),
         ("wheels", wheels, "install -d -o 4711 /opt/wheels", "/opt/wheels belongs to mallory"),
+        ("wheels in a directory for all", wheels, "install -d -m 1777 /opt/wheels", "/opt/wheels"),
+        ("a packed module", pip, "touch /home/mallory/x.egg; echo /home/mallory/x.egg >/opt/venv/lib/python3/site-packages/x.pth", "/home/mallory belongs to mallory"),
+        ("a module by way of dots", pip, "echo none/../../../../../../home/mallory >/opt/venv/lib/python3/site-packages/x.pth", "/home/mallory belongs to mallory"),
+        ("a module with blanks behind it", pip, "printf '/home/mallory \\t\\r\\n' >/opt/venv/lib/python3/site-packages/.x.pth", "/home/mallory belongs to mallory"),
+        ("a module that is not there yet", pip, "echo /home/mallory/none >/opt/venv/lib/python3/site-packages/x.pth", "/home/mallory belongs to mallory"),
+        ("the Python of an environment without blanks", pip, "echo 'Home=/home/mallory/py/bin' >/opt/venv/pyvenv.cfg", "/home/mallory belongs to mallory"),
+        ("modules of a Python of root's", pip, "mkdir -p /opt/py/bin /opt/py/lib/python3.9; cp /bin/true /opt/py/bin/python3; chown 4711 /opt/py/lib/python3.9; ln -sf /opt/py/bin/python3 /opt/venv/bin/python", "/opt/py/lib/python3.9 belongs to mallory"),
+        ("modules of a Python that an environment names", pip, "echo 'home = /opt/py/bin' >/opt/venv/pyvenv.cfg", "/opt/py/lib/python3.9 belongs to mallory"),
+        ("modules of a Python of root's for a new environment", new_pip, "rm -rf /opt/venv", "/opt/py/lib/python3.9 belongs to mallory"),
+        ("modules of a group", pip, "install -d -g 4711 -m 2775 /usr/local/lib/python3.9/dist-packages; echo 'include-system-site-packages = true' >/opt/venv/pyvenv.cfg", "may change /usr/local/lib/python3.9/dist-packages"),
+        ("what environments have", pip, "mkdir -p /opt/project; printf '%s\\n' /usr/lib/python3/dist-packages /opt/project 'import os' '# /home/mallory' '' ./x.egg x /opt/none >/opt/venv/lib/python3/site-packages/x.pth; printf 'home = /usr/bin\\ninclude-system-site-packages = false\\n' >/opt/venv/pyvenv.cfg
+            printf '#!/bin/sh\\nmkdir -p /opt/venv/lib/python3/site-packages/six-1.0.dist-info\\n' >/opt/venv/bin/python", ""),
+        ("a source in a directory for all", build, "chmod 1777 /opt/source", "and a build runs what is in its source"),
+        ("modes in an archive", packed, "printf 'all:\\n\\tsetpriv --reuid 4711 --regid 4711 --clear-groups sh -c \"echo >>$(CURDIR)/Makefile\"\\ninstall:\\n' >/opt/source/Makefile; chmod 777 /opt/source /opt/source/Makefile; tar -cf /opt/source.tar -C /opt/source .", "`make` ended with status 2"),
+        ("a compiler beside a CUDA of root's", compiler, "mkdir -p /opt/cuda/bin; cp /bin/true /opt/cuda/bin/nvcc", "/home/mallory/bin/monitor is not run"),
         (
             "a link in a source",
             build,
@@ -692,7 +760,12 @@ fn a_full_run_lets_no_program_of_others_through() {
             let said = with_path_of_root(shell, "getent passwd root; echo $PATH");
             assert_eq!(of_root(&ran()), Vec::<&String>::new(), "{shell:?} {full}: {said}");
             assert!(said.contains("root:"), "that of the system is: {shell:?} {full}: {said}");
-            assert!(sh("umount /run"));
+            // A directory of the system that is left out is not brought back by the first lines of scripts.
+            let common = include_str!("../src/shell/common.sh");
+            assert!(sh("ln -s /usr/local/bin/getent /usr/bin/ib_write_bw"));
+            let said = with_path_of_root(shell, &format!("{common}\nib_write_bw; echo $PATH"));
+            assert_eq!(of_root(&ran()), Vec::<&String>::new(), "{shell:?} {full}: {said}");
+            assert!(sh("rm /usr/bin/ib_write_bw; umount /run"));
         }
     }
 }
@@ -798,6 +871,47 @@ fn names_of_an_account_say_nothing_of_others() {
         holder.kill().unwrap();
         holder.wait().unwrap();
     }
+    // What is called like a service is one when it is not of an account of people; and a name is one field.
+    assert!(sh("mkdir -p /mnt/dev/infiniband; cd /mnt/dev; mknod -m 666 null c 1 3; mknod -m 666 infiniband/uverbs7 c 1 3
+        cp /bin/sleep ibacm; cp /bin/sleep \"$(printf '4242\tann')\"; mount --bind /mnt/dev /dev"));
+    for (name, owner, wanted) in
+        [("ibacm", 0, ""), ("ibacm", 412, ""), ("ibacm", OTHER, "ibacm"), ("4242\tann", OTHER, "4242")]
+    {
+        let file = fs::File::open("/dev/infiniband/uverbs7").unwrap();
+        let mut process =
+            Command::new(format!("/dev/{name}")).arg("60").stdin(file).uid(owner).spawn().unwrap();
+        let line = format!("rdma\t{}\t{wanted}", process.id());
+        for said in SHELLS.iter().map(|shell| said_by(shell, busy)) {
+            let held: Vec<&str> = said.lines().filter(|line| line.starts_with("rdma")).collect();
+            let right = if wanted.is_empty() { held.is_empty() } else { held == [&line] };
+            assert!(right, "{name} {owner}: {said}");
+        }
+        process.kill().unwrap();
+        process.wait().unwrap();
+    }
+    assert!(sh("umount -l /dev"));
+    // Directories of an account, whose names are lines of ours; and a program that leaves its output open.
+    let software = concat!(
+        include_str!("../src/shell/probes/ask.sh"),
+        include_str!("../src/shell/rooted.sh"),
+        include_str!("../src/shell/package_holder.sh"),
+        include_str!("../src/shell/probes/software.sh")
+    );
+    let forged = "/opt/m/x\nnccl=.usr 9.9.9\n\n\u{1e}end 0\n\n\u{1e}ask packages\nbusy process 1 (apt-get)\n\n\u{1e}end 0\n";
+    for path in ["bin/mpirun", "include/nccl.h", "lib/libnccl.so.2"] {
+        plant(&format!("{forged}/{path}"));
+    }
+    fs::create_dir_all("/opt/m/lib").unwrap();
+    std::os::unix::fs::symlink(format!("{forged}/lib/libnccl.so.2"), "/opt/m/lib/libnccl.so.2").unwrap();
+    for said in SHELLS.iter().map(|shell| said_by(shell, software)) {
+        assert!(said.contains("\u{1e}ask packages\n"), "{said}");
+        assert!(!said.contains("9.9.9") && !said.contains("process 1 "), "{said}");
+    }
+    plant("/opt/m/bin/mpirun");
+    fs::write("/opt/m/bin/mpirun", "#!/bin/sh\nsetsid sleep 60 &\n").unwrap();
+    let began = std::time::Instant::now();
+    let said = said_by(SHELLS[0], software);
+    assert!(said.contains("\u{1e}ask packages\n") && began.elapsed() < Duration::from_secs(40), "{said}");
     // A lock on another file system, of a file with the same number.
     assert!(sh(
         "mkdir /mnt/b; mount -t tmpfs none /var/lib/dpkg; mount -t tmpfs -o mode=1777 none /mnt/b; : >/var/lib/dpkg/lock-frontend"
@@ -825,6 +939,23 @@ fn names_of_an_account_say_nothing_of_others() {
         process.kill().unwrap();
         process.wait().unwrap();
     }
+    // Who starts root's program gives it both files.
+    assert!(sh("ln -s /bin/su /mnt/b/dnf"));
+    let both = "use Fcntl; use POSIX; $^F = 255; my $f = POSIX::open('/mnt/b/x', O_RDWR); POSIX::dup2($f, 1); POSIX::close($f); my $l = pack('ssx4qqi', F_WRLCK, 0, 0, 0, 0); open F, '>&=', 1; fcntl(F, F_SETLK, $l) or die; sysopen G, '/var/lib/dpkg/lock-frontend', 010000000 or die; POSIX::dup2(fileno(G), 2); exec {'/mnt/b/dnf'} 'dnf', 'root'";
+    let mut command = Command::new("perl");
+    let mut process =
+        command.args(["-e", both]).uid(OTHER).stdin(std::process::Stdio::piped()).spawn().unwrap();
+    let root = || {
+        std::thread::sleep(Duration::from_millis(10));
+        fs::metadata(format!("/proc/{}", process.id())).unwrap().uid() == 0
+    };
+    assert!((0..1000).any(|_| root()), "the attack needs this");
+    assert!(fs::read_to_string("/proc/locks").unwrap().contains(&format!(" {} ", process.id())), "and this");
+    for said in SHELLS.iter().map(|shell| said_by(shell, &holder)) {
+        assert_eq!(said, "none\n");
+    }
+    process.kill().unwrap();
+    process.wait().unwrap();
     // No program is asked about names of others in a directory of all: there may be any number.
     assert!(sh("mount -t tmpfs -o mode=1777 none /var/tmp; mkdir /mnt/crowd; touch /mnt/crowd/provision-script.99999999.a
         mkdir -m 700 /var/tmp/provision-upload-0.1; chown 4711 /mnt/crowd/* /var/tmp/*"));
