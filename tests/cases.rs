@@ -79,7 +79,7 @@ fn answer_of(facts: &Facts, query: &Query) -> Json {
         Answer::Known(value) => {
             serde_json::json!({ query.label().split(' ').next().unwrap(): value.json() })
         }
-        Answer::Unknown(reason) => serde_json::json!({ "unknown": reason }),
+        Answer::Unknown(reason) | Answer::Silent(reason) => serde_json::json!({ "unknown": reason }),
         Answer::Unreadable(reason) => serde_json::json!({ "unreadable": reason }),
         other @ (Answer::OfAll(_) | Answer::NoUser(_)) => panic!("{other:?}"),
     }

@@ -146,6 +146,8 @@ pub enum Answer {
     NoUser(String),
     /// It was asked and there is no answer: why.
     Unknown(String),
+    /// The script of the question ended and said nothing of it, why: the host may be going down.
+    Silent(String),
     /// It was asked, and what the host said of it cannot be read: whose words those are.
     Unreadable(String),
 }

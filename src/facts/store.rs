@@ -9,9 +9,6 @@ use super::filesystem::FilesystemsQuery;
 use super::{Answer, BaseQuery, BatchPart, CommandQuery, Query, Question, Touches, as_user};
 use crate::transport::PartEnd;
 
-/// Reason for a question whose script ended and did not answer: the host may be going down.
-const SILENT: &str = "the host gave no answer";
-
 /// The answers for one host.
 #[derive(Debug, Clone, Default)]
 pub struct Facts {
@@ -51,7 +48,7 @@ impl Facts {
     /// Returns what is known about a question.
     pub fn get<Q: Question>(&self, question: &Q) -> Known<'_, Q::Answer> {
         match self.answers.get(&Query::from(question.clone())) {
-            Some(Answer::Unknown(reason)) => Known::Unknown(reason),
+            Some(Answer::Unknown(reason) | Answer::Silent(reason)) => Known::Unknown(reason),
             Some(Answer::Unreadable(reason)) => Known::Unreadable(reason),
             Some(Answer::NoUser(user)) => Known::NoUser(user),
             answer => answer.and_then(Answer::known).map_or(Known::NotAsked, Known::Answer),
@@ -76,17 +73,13 @@ impl Facts {
 
     /// Whether a query was asked and is answered.
     pub fn knows(&self, query: &Query) -> bool {
-        !matches!(self.answers.get(query), None | Some(Answer::Unknown(_) | Answer::Unreadable(_)))
+        matches!(self.answers.get(query), Some(Answer::Known(_) | Answer::OfAll(_) | Answer::NoUser(_)))
     }
 
     /// Whether the script of a query ended and said nothing of it.
     pub fn was_silent(&self, query: &Query) -> bool {
-        match self.answers.get(query) {
-            Some(Answer::Unknown(reason)) => reason.starts_with(SILENT),
-            // Its tools may have been ended, and the script went on.
-            Some(Answer::Unreadable(_)) => true,
-            None | Some(Answer::Known(_) | Answer::OfAll(_) | Answer::NoUser(_)) => false,
-        }
+        // Where it cannot be read, its tools may have been ended, and the script went on.
+        matches!(self.answers.get(query), Some(Answer::Silent(_) | Answer::Unreadable(_)))
     }
 
     /// Puts an answer in.
@@ -108,28 +101,27 @@ impl Facts {
         if end.status > 128 && !first.family().partial {
             return self.unknown(part, &format!("signal {} ended the question", end.status - 128));
         }
-        self.unknown(part, &format!("{SILENT} (status {})", end.status));
+        self.put_all(part, &Answer::Silent(format!("the host gave no answer (status {})", end.status)));
         if end.status == 0 {
             // A script that went to its end has said something of each question.
-            let unreadable = Answer::Unreadable(unreadable(first.family().name, first.family().tools));
-            self.answers.extend(part.queries.iter().map(|query| (query.clone(), unreadable.clone())));
+            self.put_all(part, &Answer::Unreadable(unreadable(first.family().name, first.family().tools)));
         }
         match as_user::output(first.user(), &end.output) {
             Ok(output) => {
                 let output = String::from_utf8_lossy(output);
                 self.answers.extend((first.family().parse)(&part.queries, &output, end.status));
             }
-            Err(answer) => {
-                self.answers.extend(part.queries.iter().map(|query| (query.clone(), answer.clone())));
-            }
+            Err(answer) => self.put_all(part, &answer),
         }
     }
 
     /// Notes that a part gave no answer and why.
     pub fn unknown(&mut self, part: &BatchPart, reason: &str) {
-        for query in &part.queries {
-            self.answers.insert(query.clone(), Answer::Unknown(reason.to_owned()));
-        }
+        self.put_all(part, &Answer::Unknown(reason.to_owned()));
+    }
+
+    fn put_all(&mut self, part: &BatchPart, answer: &Answer) {
+        self.answers.extend(part.queries.iter().map(|query| (query.clone(), answer.clone())));
     }
 
     /// Drops and returns the queries that a change may have touched.
