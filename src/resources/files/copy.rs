@@ -111,13 +111,10 @@ impl Resource for Copy {
             changes.extend(directory.plan(facts)?);
         }
         // Files below a directory that is made here need not find it there.
-        let made: Vec<String> = changes
-            .iter()
-            .filter(|change| change.summary.starts_with('+'))
-            .map(|change| change.object.to_string())
-            .collect();
+        let made: Vec<&str> =
+            self.directories.iter().filter_map(|directory| directory.makes_directory(facts)).collect();
         for file in &self.files {
-            if made.iter().any(|directory| directory == file.path.parent()) {
+            if made.contains(&file.path.parent()) {
                 changes.push(file.create_in_new_directory(facts)?);
             } else {
                 changes.extend(file.plan(facts)?);

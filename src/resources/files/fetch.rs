@@ -137,14 +137,8 @@ impl Fetch {
                 let shared = *directory == self.to && known::path(facts, directory.as_str())?.is_some();
                 let private = private(directory);
                 let wanted = if shared { Directory { mode: None, ..private } } else { private };
-                let change = wanted.plan(facts)?;
-                made.extend(
-                    change
-                        .iter()
-                        .filter(|change| change.summary.starts_with('+'))
-                        .map(|_| directory.0.clone()),
-                );
-                changes.extend(change);
+                made.extend(wanted.makes_directory(facts).map(str::to_owned));
+                changes.extend(wanted.plan(facts)?);
             }
         }
         let file = RegularFile {
