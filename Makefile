@@ -79,21 +79,21 @@ deny: ## licences, sources and versions of dependencies by cargo-deny, and known
 	cargo deny --locked check bans licenses sources
 	cargo deny --locked check advisories
 
-fuzz: ## fuzz every parser, ten minutes each; adds to docs/fuzz.md; SECONDS_EACH=60 TARGETS="wire hosts" JOBS=2
+fuzz: ## fuzz every parser, ten minutes each; adds to docs/evidence/fuzz.md; SECONDS_EACH=60 TARGETS="wire hosts" JOBS=2
 	@SECONDS_EACH="$(SECONDS_EACH)" TARGETS="$(TARGETS)" JOBS="$(JOBS)" CARGO="$(CARGO)" scripts/fuzz.sh
 
-verify-matrix: setup ## try every fault of every hardware profile; writes docs/verify-matrix.md; JSON=1 prints its rows
-	@$(CARGO) run --locked --quiet -- lab matrix --markdown docs/verify-matrix.md $(if $(JSON),--json -)
+verify-matrix: setup ## try every fault of every hardware profile; writes docs/evidence/verify-matrix.md; JSON=1 prints its rows
+	@$(CARGO) run --locked --quiet -- lab matrix --markdown docs/evidence/verify-matrix.md $(if $(JSON),--json -)
 
-bench: build ## compare with ssh, a script, Ansible and pyinfra; writes docs/benchmarks.md
+bench: build ## compare with ssh, a script, Ansible and pyinfra; writes docs/evidence/benchmarks.md
 	scripts/bench.sh
 
-chaos: $(if $(PLANT),setup,build) ## break 200 runs on lab hosts; writes docs/chaos.md; ROUNDS=n SEED=n JOBS=n ROUND=seed FAULTS=a,b PLANT=name
+chaos: $(if $(PLANT),setup,build) ## break 200 runs on lab hosts; writes docs/evidence/chaos.md; ROUNDS=n SEED=n JOBS=n ROUND=seed FAULTS=a,b PLANT=name
 	@scripts/setup.sh --chaos
 	@CARGO='$(CARGO)' scripts/chaos.py --provision $(PROVISION) \
 		$(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SEED),--seed $(SEED)) $(if $(JOBS),--jobs $(JOBS)) \
 		$(if $(FAULTS),--faults "$(FAULTS)") $(if $(PLANT),--plant $(PLANT)) $(if $(ROUND),--round $(ROUND)) \
-		$(if $(FAULTS)$(PLANT)$(ROUND),,--markdown docs/chaos.md)
+		$(if $(FAULTS)$(PLANT)$(ROUND),,--markdown docs/evidence/chaos.md)
 
 docs: setup ## docs/reference/ from the code; Rust documentation into target/doc
 	$(CARGO) run --locked --quiet -- generate docs docs/reference

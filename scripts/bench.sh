@@ -2,7 +2,7 @@
 # Compares provision with bare ssh, a hand-written script, Ansible (with and without Mitogen) and
 # pyinfra on four lab hosts, with the script and bare logins on a long way, with a login that stays and on 100
 # new hosts, and with bare logins on up to 1000 hosts, of which 45 are bad at last, and times `validate` of 10 000;
-# writes docs/benchmarks.md.
+# writes docs/evidence/benchmarks.md.
 #
 #   scripts/bench.sh [converged] [kex] [first] [firstdisk] [packages] [delay] [warm] [mixed] [first100] [scale] [bad] [validate]
 #       default: all
@@ -29,10 +29,10 @@ parts=("$@")
 # Ansible refuses any other encoding.
 export LC_ALL=C.UTF-8
 
-# shellcheck source=benches/legs.sh
-. benches/legs.sh
-# shellcheck source=benches/scale.sh
-. benches/scale.sh
+# shellcheck source=bench/legs.sh
+. bench/legs.sh
+# shellcheck source=bench/scale.sh
+. bench/scale.sh
 
 say() { printf '%s\n' "$*" >&2; }
 state_folder() {
@@ -223,7 +223,7 @@ validate() {
     has_leg provision || return 0
     local dir=$WORK/validate start end
     mkdir -p "$dir"
-    benches/generate.py --many >"$dir/many.playbook.yaml"
+    bench/generate.py --many >"$dir/many.playbook.yaml"
     printf '%s\n' 'cluster: many' 'groups: { gpu: { hosts: "n[0-9999]" } }' 'playbooks: [./many.playbook.yaml]' >"$dir/many.yaml"
     for _ in $(seq "$ROUNDS"); do
         start=$(now)
@@ -244,7 +244,7 @@ if has_leg ansible || has_leg mitogen || has_leg pyinfra; then
         .venv-bench/bin/pip install -q 'ansible-core>=2.18,<2.19' 'mitogen<0.4' 'pyinfra<4'
     }
 fi
-benches/generate.py "$TASKS"
+bench/generate.py "$TASKS"
 
 if [[ " ${parts[*]} " =~ \ (converged|kex|first|firstdisk|packages|delay|warm)\  ]]; then
     say "starting the hosts of $INVENTORY"
@@ -263,5 +263,5 @@ for part in "${parts[@]}"; do
     say "$part"
     "$part"
 done
-python3 benches/report.py "$RESULTS" "ROUNDS=$ROUNDS scripts/bench.sh $*" >docs/benchmarks.md
-say "written: docs/benchmarks.md"
+python3 bench/report.py "$RESULTS" "ROUNDS=$ROUNDS scripts/bench.sh $*" >docs/evidence/benchmarks.md
+say "written: docs/evidence/benchmarks.md"

@@ -2,10 +2,10 @@
 """What `--engine slurm` costs the controller, by the number of nodes.
 
 Real Slurm on one machine carries a few dozen nodes. Here stand-ins of salloc, sbcast and srun play what one node of a
-real Slurm cluster told (benches/slurm-*.jsonl, recorded in the lab) for every node, mixed, as fast as the real
+real Slurm cluster told (bench/slurm-*.jsonl, recorded in the lab) for every node, mixed, as fast as the real
 controller reads it: inventory, playbooks, login, polling, record and report are those of every run.
 
-    scripts/scale.py target/release/provision [--markdown docs/scale.md] [1000 3000 10000]
+    scripts/scale.py target/release/provision [--markdown docs/evidence/scale.md] [1000 3000 10000]
 """
 
 import argparse
@@ -107,7 +107,7 @@ def main():
     rows = []
     for count in arguments.counts or [1000, 3000, 10000]:
         for what, name in (("first apply", "slurm-first"), ("nothing to do", "slurm-again")):
-            took, cpu, most, size, journal, told = measure(provision, count, ROOT / "benches" / f"{name}.jsonl")
+            took, cpu, most, size, journal, told = measure(provision, count, ROOT / "bench" / f"{name}.jsonl")
             rows.append((count, what, took, cpu, most, size, journal, told["changed"]))
             print(f"{count:>6} {what:<14} {took:7.1f} s, {cpu:6.1f} s of CPU, {most:6.0f} MiB, {size:7.1f} MB in", file=sys.stderr)
     table = "| nodes | run | until the last event | own CPU | CPU per node | memory | events | journal | changes told |\n"

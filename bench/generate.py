@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Writes the benchmark's tasks for every tool from one table, so that all do the same.
 
-    benches/generate.py FOLDER         tasks for all tools; provision's go to benches/
-    benches/generate.py --scale HOME   a playbook of provision for one user without root
-    benches/generate.py --first HOMES FOLDER
-                                       the same without packages, for a user who has on each host the home
-                                       HOMES/NAME, with a script of it that takes the home as $HOME
-    benches/generate.py --many         a playbook of provision whose texts differ from host to host
+    bench/generate.py FOLDER         tasks for all tools; provision's go to bench/
+    bench/generate.py --scale HOME   a playbook of provision for one user without root
+    bench/generate.py --first HOMES FOLDER
+                                     the same without packages, for a user who has on each host the home
+                                     HOMES/NAME, with a script of it that takes the home as $HOME
+    bench/generate.py --many         a playbook of provision whose texts differ from host to host
 
 `forty` has files, directories and packages; `free` has no packages. Each is a playbook of
 provision, a playbook of Ansible, a deploy of pyinfra and a shell script.
@@ -53,7 +53,7 @@ def quoted(text):
 
 
 def provision(name, table, owner="root"):
-    out = ["# Written by benches/generate.py.", f"name: benchmark {name}", "tasks:"]
+    out = ["# Written by bench/generate.py.", f"name: benchmark {name}", "tasks:"]
     for task in table:
         out.append(f"  - name: {title(task)}")
         if task["kind"] == "package":
@@ -71,7 +71,7 @@ def provision(name, table, owner="root"):
 
 def ansible(name, table):
     # No facts are gathered: no task needs them, and it makes Ansible faster.
-    out = ["# Written by benches/generate.py.", "- hosts: all", "  gather_facts: false", "  tasks:"]
+    out = ["# Written by bench/generate.py.", "- hosts: all", "  gather_facts: false", "  tasks:"]
     for task in table:
         out.append(f"    - name: {title(task)}")
         if task["kind"] == "package":
@@ -88,7 +88,7 @@ def ansible(name, table):
 
 
 def pyinfra(name, table):
-    out = ["# Written by benches/generate.py.", "import io", "", "from pyinfra.operations import apt, files", ""]
+    out = ["# Written by bench/generate.py.", "import io", "", "from pyinfra.operations import apt, files", ""]
     for task in table:
         label = quoted(title(task))
         if task["kind"] == "package":
@@ -107,7 +107,7 @@ def script(name, table):
     """What a person writes who wants it fast: one script. A file is compared, printed to a name beside it, given its
     mode and renamed; nothing else. Owners are those of who runs it, and modes of what is there stay."""
     out = [
-        "# Written by benches/generate.py.",
+        "# Written by bench/generate.py.",
         "set -eu",
         "export LC_ALL=C DEBIAN_FRONTEND=noninteractive",
         "changed=0",

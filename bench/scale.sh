@@ -85,7 +85,7 @@ scale_begin() {
 }
 
 scale_converge() {
-    benches/generate.py --scale "$dir/home" >"$dir/scale.playbook.yaml"
+    bench/generate.py --scale "$dir/home" >"$dir/scale.playbook.yaml"
     # All "hosts" are this one: one of them is made converged, then all are.
     scale_inventory 1 "$user" "$dir" >"$dir/one.yaml"
     if has_leg provision; then
@@ -135,7 +135,7 @@ first100() {
         SCALE_MORE+="SetEnv HOME=$dir/home/$(printf 'n%04d' "$index")"$'\n'
     done
     scale_begin
-    benches/generate.py --first "$dir/home" "$dir"
+    bench/generate.py --first "$dir/home" "$dir"
     scale_inventory "$count" "$user" "$dir" | sed 's/scale.playbook/first.playbook/' >"$dir/first.yaml"
     for ((index = 0; index < count; index++)); do scale_address "$index"; done >"$dir/addresses"
     local options=(-o BatchMode=yes -o StrictHostKeyChecking=yes -o UserKnownHostsFile="$dir/known_hosts"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Results of scripts/bench.sh as Markdown.
 
-    benches/report.py RESULTS COMMAND
+    bench/report.py RESULTS COMMAND
 
 RESULTS has one run a line: scene, contestant, microseconds, number (tasks changed; KiB of memory
 in the scale scenes and in validate).
@@ -217,7 +217,7 @@ def main():
         "",
         f"Medians of up to {rounds} runs, of the slow tools fewer. Contestants take turns (A B C A B C), and",
         "every run is cold, unless its table says otherwise: no ssh process, connection or cache is left of the run",
-        "before. All do the same tasks (`benches/generate.py` writes them for every tool), on all hosts at once.",
+        "before. All do the same tasks (`bench/generate.py` writes them for every tool), on all hosts at once.",
         "Ansible runs with pipelining, as many forks as hosts, and without gathering facts, which no task needs.",
         "Every run's number of changed tasks is checked, and each tool must see and mend a change planted on one host.",
         "",

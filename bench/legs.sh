@@ -86,7 +86,7 @@ fail() {
 write_inventories() {
     local state=$1 set
     for set in forty free; do
-        jq -r --arg playbook "$PWD/benches/$set.yaml" '
+        jq -r --arg playbook "$PWD/bench/$set.yaml" '
             {
                 cluster: "bench",
                 ssh: { user, identity_file, known_hosts },
