@@ -147,7 +147,7 @@ if [ "$(cat "$limit")" -lt "$instances" ]; then
 fi
 
 if ! have cargo; then
-    say "missing: Rust (https://rustup.rs), edition 2024"
+    say "missing: Rust 1.95 (https://rustup.rs)"
     problems=1
 else
     # rustup is asked only for what is not there: without a network it would fail for nothing.
