@@ -3,7 +3,8 @@
 
     record.py OUT.svg COLUMNS ROWS COMMAND...
 
-A picture that stands still for longer than a second is shown for a second.
+A picture that stands still for longer than a second is shown for a second. The last one comes first, so that it is seen
+in print, in previews and where motion is not wanted.
 """
 
 import html
@@ -21,6 +22,11 @@ BASIC = (
     "#1d1f21 #e06c75 #98c379 #e5c07b #61afef #c678dd #56b6c2 #c5c8c6 "
     "#7f848e #e06c75 #98c379 #e5c07b #61afef #c678dd #56b6c2 #ffffff"
 ).split()
+# `!important` is stronger than an animation.
+STANDS = (
+    "@media print, (prefers-reduced-motion: reduce) "
+    "{ g { visibility: hidden !important } g.end { visibility: visible !important } }"
+)
 SGR = re.compile(r"\x1b\[([0-9;]*)m|\x1b[^m]*m|\x0e|\x0f")
 
 
@@ -150,23 +156,22 @@ def picture(frames, columns, rows):
     width, height = columns * CELL + 2 * EDGE, rows * LINE + 2 * EDGE
     total = sum(seconds for _, seconds in frames)
     known, shown, began = {}, [], 0.0
-    for number, (lines, seconds) in enumerate(frames):
+    for number, (lines, seconds) in enumerate([frames[-1], *frames[:-1]]):
         uses = []
         for at, line in enumerate(lines):
             text = row(line)
             if text:
                 name = known.setdefault(text, f"r{len(known)}")
                 uses.append(f'<use href="#{name}" y="{at * LINE}"/>')
-        end, is_last = began + seconds, number == len(frames) - 1
-        if is_last:
-            times, values = [0, began / total], "hidden;visible"
-        elif number == 0:
-            times, values = [0, end / total], "visible;hidden"
+        end = began + seconds
+        if number == 0:
+            times, values, seen = [0, end / total], "visible;hidden", 'class="end" visibility="visible"'
+        elif number == len(frames) - 1:
+            times, values, seen = [0, began / total], "hidden;visible", 'visibility="hidden"'
         else:
-            times, values = [0, began / total, end / total], "hidden;visible;hidden"
-        # What does not play it shows its end.
+            times, values, seen = [0, began / total, end / total], "hidden;visible;hidden", 'visibility="hidden"'
         shown.append(
-            f'<g visibility="{"visible" if is_last else "hidden"}"><animate attributeName="visibility" '
+            f'<g {seen}><animate attributeName="visibility" '
             f'calcMode="discrete" dur="{total:.1f}s" repeatCount="indefinite" values="{values}" '
             f'keyTimes="{";".join(f"{time:.5f}" for time in times)}"/>{"".join(uses)}</g>'
         )
@@ -177,7 +182,7 @@ def picture(frames, columns, rows):
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
         f'height="{height:.0f}" font-family="DejaVu Sans Mono, Menlo, Consolas, monospace" font-size="14" '
-        f'fill="{BASIC[7]}">\n<defs>\n{rows_of_text}\n</defs>\n'
+        f'fill="{BASIC[7]}">\n<style>{STANDS}</style>\n<defs>\n{rows_of_text}\n</defs>\n'
         f'<rect width="100%" height="100%" rx="8" fill="{BASIC[0]}"/>\n' + "\n".join(shown) + "\n</svg>\n"
     )
 
