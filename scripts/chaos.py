@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Rounds of faults on lab hosts: breaks a run of `apply`, lets others end it, and looks at what is there.
 
-    chaos.py --provision PROGRAM --rounds 200 [--seed N] [--jobs N] [--markdown docs/chaos.md]
+    chaos.py --provision PROGRAM --rounds 200 [--seed N] [--jobs N] [--markdown docs/evidence/chaos.md]
     chaos.py --provision PROGRAM --round SEED        one round again
     chaos.py --provision PROGRAM --faults cut,pause  only these
     chaos.py --plant handler                         with a mistake built in: see scripts/chaos-plants/
@@ -1056,7 +1056,7 @@ def table(reports, wall, options):
 PAGE = """<!-- Written by `make chaos`. -->
 # Chaos
 
-`make chaos` breaks runs and looks at what is left; [testing](contributing/testing.md#chaos) says how. A round
+`make chaos` breaks runs and looks at what is left; [testing](../contributing/testing.md#chaos) says how. A round
 has one or two faults, so it is counted with each of them. The first run is the one with faults; a run more is
 one without. `brought in time`: the run had not ended before the moment of the fault.
 

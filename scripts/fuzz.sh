@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fuzzes what reads the bytes of others, target by target, and adds the executions to docs/fuzz.md.
+# Fuzzes what reads the bytes of others, target by target, and adds the executions to docs/evidence/fuzz.md.
 # It needs a C++ compiler for libFuzzer and a stable Rust: what cargo-fuzz would set is set here.
 #   SECONDS_EACH=600    how long each target runs
 #   TARGETS="a b"       which ones; all of fuzz/src/targets.rs when empty
@@ -11,7 +11,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 seconds=${SECONDS_EACH:-600}
 jobs=${JOBS:-1}
-page=docs/fuzz.md
+page=docs/evidence/fuzz.md
 work=$PWD/target/fuzz
 read -ra targets <<<"${TARGETS:-$(sed -n 's/.*Target { name: "\([a-z-]*\)".*/\1/p' fuzz/src/targets.rs | tr '\n' ' ')}"
 

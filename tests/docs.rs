@@ -195,12 +195,12 @@ fn every_page_is_in_the_site_once() {
 #[test]
 fn the_comparison_has_the_figures_of_the_benchmark() {
     let read = |page: &str| fs::read_to_string(root().join(page)).unwrap();
-    let (benchmark, comparison) = (read("docs/benchmarks.md"), read("docs/comparison.md"));
+    let (benchmark, comparison) = (read("docs/evidence/benchmarks.md"), read("docs/comparison.md"));
     let figures = comparison.split("\n## ").find(|part| part.starts_with("Nothing to do")).unwrap();
     let rows: Vec<&str> = figures.lines().filter(|line| line.starts_with('|')).collect();
     assert!(rows.len() > 6, "{rows:?}");
     for row in rows {
-        assert!(benchmark.contains(row), "docs/benchmarks.md has other figures now: {row}");
+        assert!(benchmark.contains(row), "docs/evidence/benchmarks.md has other figures now: {row}");
     }
 }
 
@@ -208,7 +208,7 @@ fn the_comparison_has_the_figures_of_the_benchmark() {
 fn messages_that_are_explained_are_said() {
     let mut source = String::new();
     texts(&root().join("src"), &mut source);
-    let page = fs::read_to_string(root().join("docs/guides/troubleshooting.md")).unwrap();
+    let page = fs::read_to_string(root().join("docs/guides/when-something-fails.md")).unwrap();
     let messages: Vec<&str> =
         page.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
     assert!(messages.len() > 25, "{messages:?}");

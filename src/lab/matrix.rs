@@ -205,7 +205,7 @@ fn code(texts: &[String]) -> String {
 pub fn page(rows: &[Row], profiles: &[Profile], faults: &[Fault], excuses: &[Excuse]) -> String {
     let sums = Sums::of(rows);
     let mut text = String::from(
-        "<!-- Written by `make verify-matrix`. -->\n# What verify finds, and what it misses\n\nEvery hardware \
+        "<!-- Written by `make verify-matrix`. -->\n# Faults that verify finds and misses\n\nEvery hardware \
          profile of the lab is verified healthy, then with each of its faults on one host while other hosts \
          have others or none, then mended. A fault is found when each check that it names speaks on that \
          host, with a hint, and no other check speaks anywhere. Hardware is played from records: *recorded* is \
