@@ -15,10 +15,10 @@ use tokio::time::Instant;
 
 use super::cancel::Stop;
 use super::connection::{Connection, Gone};
-use super::hints::human;
+use super::deadline::Deadline;
 use super::known::Known;
 use super::lock;
-use super::spool::{OUTPUT_LIMIT, end_task, is_in_spool};
+use super::spool::{LOSSES, OUTPUT_LIMIT, end_task, is_in_spool};
 use super::state::{self, SpoolReport, Together, Way};
 use super::writers::Duty;
 use crate::events::{ChangeView, EventKind};
@@ -27,9 +27,6 @@ use crate::facts::{self, Query};
 use crate::project::Instance;
 use crate::resources::Change;
 use crate::transport::{Part, PartEnd, Script, TransportError};
-
-/// Number of lost connections after which changes are no longer followed.
-const LOSSES: u32 = 6;
 
 /// A change that is sent with others.
 #[derive(Debug)]
@@ -141,8 +138,8 @@ pub(super) async fn run(
             parts.push(connection.short("batch", start(&context, changes)));
         }
         parts.extend(rest.iter().enumerate().map(|(number, change)| {
-            let spent = if number == 0 { began.elapsed() } else { Duration::ZERO };
-            next(change, change.timeout.saturating_sub(spent).max(Duration::from_secs(5)))
+            let began = if number == 0 { began } else { Instant::now() };
+            next(change, Deadline::new(change.timeout, began).left())
         }));
         let others = parts.len();
         // A new host shell has no pipe of the runner.
@@ -197,10 +194,7 @@ pub(super) async fn run(
                 known.ask(connection, again).await?;
                 let late = changes.get(went.len()).filter(|_| index >= lead);
                 let report = late.map_or(SpoolReport::Unstarted, |change| {
-                    SpoolReport::Failed(format!(
-                        "not finished within its deadline of {}; {end}",
-                        human(change.timeout)
-                    ))
+                    SpoolReport::Failed(format!("{}; {end}", Deadline::new(change.timeout, began).missed()))
                 });
                 return Ok(ended(went, changes, report, began));
             }

@@ -158,9 +158,10 @@ impl SharedFacts {
             .filter(|host| host.offline.is_none() && !project.selected.contains(&host.index));
         let left_out: Vec<&str> = left_out.map(|host| host.name.as_str()).collect();
         if !left_out.is_empty() {
+            let (holds, it) = if left_out.len() == 1 { ("it holds", "it") } else { ("they hold", "them") };
             let hosts = fold(left_out);
             say(format!(
-                "{hosts}: not part of this run; what they hold about other hosts may be out of date until a run includes them"
+                "{hosts}: not part of this run; what {holds} about other hosts may be out of date until a run includes {it}"
             ));
         }
         messages.retain(|message| shared.warned.insert(message.clone()));

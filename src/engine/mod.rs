@@ -50,6 +50,7 @@ mod cancel;
 mod causes;
 mod connection;
 mod context;
+mod deadline;
 mod execute;
 mod fleet;
 mod gate;

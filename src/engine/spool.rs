@@ -3,11 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use tokio::time::Instant;
-
 use super::cancel::Stop;
 use super::connection::{Connection, Gone};
-use super::hints::human;
+use super::deadline::Deadline;
 use super::known::Known;
 use super::lock;
 use super::state::{self, SpoolEntry, SpoolReport, SpoolState};
@@ -18,6 +16,9 @@ use crate::transport::{Frame, Part, Script, TransportError};
 
 /// Bytes of a command's output that travel: what the spool keeps, and a little.
 pub(super) const OUTPUT_LIMIT: usize = 640 << 10;
+
+/// Number of lost connections after which a change is no longer followed.
+pub(super) const LOSSES: u32 = 6;
 
 /// Time for which work of an earlier run is followed before the host is given up.
 const FOLLOW: Duration = Duration::from_hours(2);
@@ -164,9 +165,8 @@ pub(super) struct Spooled {
     /// Name of its task.
     pub name: String,
     pub script: Script,
-    pub timeout: Duration,
-    /// The part of that time that is over already: its files were sent.
-    pub used: Duration,
+    /// It counts from before its files were sent.
+    pub deadline: Deadline,
     /// Whether it goes on after its deadline.
     pub leave: bool,
 }
@@ -177,14 +177,16 @@ async fn follow_through(
     change: &Spooled,
     again: &BTreeSet<Query>,
 ) -> Result<SpoolReport, Gone> {
-    let Spooled { key, timeout, used, .. } = change;
+    let Spooled { key, deadline, .. } = change;
     let context = connection.context().clone();
     let name = "task";
-    let left = timeout.saturating_sub(*used).max(Duration::from_secs(5).min(*timeout));
-    let deadline = Instant::now() + left;
     let batch = facts::batch(again, context.deadlines.query);
-    let mut first =
-        Part { name: name.to_owned(), script: change.script.clone(), deadline: left, limit: OUTPUT_LIMIT };
+    let mut first = Part {
+        name: name.to_owned(),
+        script: change.script.clone(),
+        deadline: deadline.left(),
+        limit: OUTPUT_LIMIT,
+    };
     let mut losses = 0;
     loop {
         let frame = Frame { watch: connection.watch(), ..lock::frame(connection, first.clone(), &batch) };
@@ -226,16 +228,13 @@ async fn follow_through(
                 if change.leave {
                     let text = format!(
                         "still running after {}: to stop it half-way would break the host, so it goes on; the next run follows it",
-                        human(*timeout)
+                        deadline.words()
                     );
                     return Ok(SpoolReport::Left(text));
                 }
                 let ended = end_task(connection, key).await;
                 known.ask(connection, again).await?;
-                return Ok(SpoolReport::Failed(format!(
-                    "not finished within its deadline of {}; {ended}",
-                    human(*timeout)
-                )));
+                return Ok(SpoolReport::Failed(format!("{}; {ended}", deadline.missed())));
             }
             (Err(TransportError::Lost { message }), report) => {
                 losses += 1;
@@ -244,7 +243,6 @@ async fn follow_through(
                     known.ask(connection, &rest(&answered)).await?;
                     return Ok(report);
                 }
-                let left = deadline.saturating_duration_since(Instant::now()).max(Duration::from_secs(5));
                 let state = BTreeSet::from([StateQuery.into()]);
                 if let Some(refused) = lock::take_again(connection, known, &state).await? {
                     return Ok(SpoolReport::Refused(refused));
@@ -252,15 +250,15 @@ async fn follow_through(
                 // The shell that it was sent to is no more, the host is the same boot, and nobody else had
                 // the lock: either the frame came through, and the spool has the task; or it never will.
                 let started = is_in_spool(known, key);
-                if losses < 6 && !started && first.name == name {
+                if losses < LOSSES && !started && first.name == name {
                     // A cut frame runs nothing: it is sent again.
-                    first.deadline = left;
+                    first.deadline = deadline.left();
                     continue;
                 }
-                if losses < 6 && started {
+                if losses < LOSSES && started {
                     let host = connection.host().name.clone();
                     connection.emit(EventKind::Attached { host, task: change.name.clone() });
-                    first = follow(key, left);
+                    first = follow(key, deadline.left());
                     continue;
                 }
                 known.ask(connection, again).await?;

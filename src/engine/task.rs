@@ -23,6 +23,7 @@ use super::cancel::Stop;
 use super::causes;
 use super::connection::Gone;
 use super::context::Context;
+use super::deadline::Deadline;
 use super::guard::{Done, Guard};
 use super::hints::{self, HOST_LOST, failure, human, unplannable};
 use super::lock;
@@ -30,7 +31,6 @@ use super::session::{Containers, Service, Session};
 use super::spool::Spooled;
 use super::state::{self, SpoolReport, SpoolRequest};
 use super::turn::{Turn, turn};
-use super::upload::Limit;
 use super::work::{Later, Work, queries, task_id, task_ref};
 use crate::backoff::Backoff;
 use crate::events::{ChangeView, EventKind, Outcome, TaskRef};
@@ -555,11 +555,11 @@ impl Session {
         let mut begun = false;
         while let Some(changes) = parts.next() {
             let last = parts.peek().is_none();
-            let timeout = item.step.conduct.timeout;
-            let done = if began.elapsed() < timeout {
+            let deadline = Deadline::new(item.step.conduct.timeout, began);
+            let done = if !deadline.is_over() {
                 self.change(item, instance, Part { changes, last, began }, touches, later).await?
             } else {
-                Err((format!("not finished within its deadline of {}", human(timeout)), String::new()))
+                Err((deadline.missed(), String::new()))
             };
             match done {
                 Ok(output) => {
@@ -591,7 +591,6 @@ impl Session {
             Ok(script) => script,
             Err(reason) => return Ok(Err((reason, String::new()))),
         };
-        let used = part.began.elapsed();
         let (leave, detach, login) = match &instance.state {
             InstanceState::Ready { resource, .. } => {
                 (resource.leave(), item.step.conduct.detach, resource.login(self.facts()))
@@ -625,7 +624,8 @@ impl Session {
         } else {
             BTreeSet::new()
         };
-        let spooled = Spooled { key, name, script, timeout: item.step.conduct.timeout, used, leave };
+        let deadline = Deadline::new(item.step.conduct.timeout, part.began);
+        let spooled = Spooled { key, name, script, deadline, leave };
         let (connection, known) = (&mut self.connection, &mut self.known);
         let done = done(self.spool.run(connection, known, spooled, &again).await?, &item.step);
         if let Some(guard) = guard {
@@ -654,14 +654,13 @@ impl Session {
         instance: &Instance,
         part: Part<'_>,
     ) -> Result<Result<Script, String>, Gone> {
-        let timeout = item.step.conduct.timeout;
-        let limit = Limit { end: part.began + timeout, timeout };
+        let deadline = Deadline::new(item.step.conduct.timeout, part.began);
         let task = task_id(&item.step, instance);
         let mut scripts = Vec::new();
         for change in part.changes {
             let mut script = change.script.clone();
             if let Some(upload) = &change.upload {
-                match self.uploads.send(&mut self.connection, &task, change, upload, limit).await? {
+                match self.uploads.send(&mut self.connection, &task, change, upload, deadline).await? {
                     Ok(path) => script = script.arg(path),
                     Err(reason) => return Ok(Err(reason)),
                 }

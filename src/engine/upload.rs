@@ -1,14 +1,11 @@
 //! Large files of this machine on their way to a host: from where an earlier connection or run left off,
 //! within the deadline of their task, and as one file on the host however often they are tried.
 
-use std::time::Duration;
-
 use sha2::{Digest as _, Sha256};
-use tokio::time::Instant;
 
 use super::cancel::Stop;
 use super::connection::{Connection, Gone};
-use super::hints::human;
+use super::deadline::Deadline;
 use super::{lock, state};
 use crate::resources::{Change, Upload};
 use crate::transport::{Part, TransportError};
@@ -22,14 +19,6 @@ const LOSSES: u32 = 5;
 pub(super) struct Uploads {
     /// Keys of files that earlier runs left and that this one did not ask for yet.
     left: Vec<String>,
-}
-
-/// When a file has to be there.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Limit {
-    pub end: Instant,
-    /// Timeout of the task, for messages.
-    pub timeout: Duration,
 }
 
 /// Place of a file on the host.
@@ -68,7 +57,7 @@ impl Uploads {
         task: &str,
         change: &Change,
         upload: &Upload,
-        limit: Limit,
+        deadline: Deadline,
     ) -> Result<Result<String, String>, Gone> {
         let target = change.object.to_string();
         let key = key(task, &target, &upload.sha256);
@@ -84,11 +73,11 @@ impl Uploads {
                     let text = "stopped by the second Ctrl-C; what has arrived is kept, and the next run goes on from there";
                     return Ok(Err(text.to_owned()));
                 }
-                () = tokio::time::sleep_until(limit.end) => {
+                () = tokio::time::sleep_until(deadline.end()) => {
                     connection.revive("a file missed its deadline").await?;
-                    return Ok(Err(late(limit, upload)));
+                    return Ok(Err(late(deadline, upload)));
                 }
-                step = step(connection, &key, &target, upload, limit, &mut arrived) => step,
+                step = step(connection, &key, &target, upload, deadline, &mut arrived) => step,
             };
             if arrived > before {
                 losses = 0;
@@ -113,7 +102,7 @@ impl Uploads {
                 }
                 Err(TransportError::PartTimedOut { .. }) => {
                     connection.revive("a file missed its deadline").await?;
-                    return Ok(Err(late(limit, upload)));
+                    return Ok(Err(late(deadline, upload)));
                 }
                 Err(TransportError::Protocol { message }) => {
                     return Ok(Err(format!("cannot send {}: {message}", upload.local)));
@@ -137,12 +126,11 @@ async fn step(
     key: &str,
     target: &str,
     upload: &Upload,
-    limit: Limit,
+    deadline: Deadline,
     arrived: &mut u64,
 ) -> Result<Step, TransportError> {
     let script = state::upload(key, &upload.sha256, upload.size, target);
-    let left = limit.end.saturating_duration_since(Instant::now()).max(Duration::from_secs(1));
-    let part = Part { name: "upload".to_owned(), script, deadline: left, limit: 4096 };
+    let part = Part { name: "upload".to_owned(), script, deadline: deadline.left(), limit: 4096 };
     let frame = lock::frame(connection, part, &[]);
     let (result, ends) = connection.run_frame(&frame).await;
     result?;
@@ -174,12 +162,12 @@ async fn forget(connection: &mut Connection, keys: &[String]) {
     }
 }
 
-fn late(limit: Limit, upload: &Upload) -> String {
+fn late(deadline: Deadline, upload: &Upload) -> String {
     format!(
         "{} ({}) was not sent within the deadline of {}; what has arrived is kept, and the next run goes on from there: run it again, or give the task a longer `timeout`",
         upload.local,
         bytes(upload.size),
-        human(limit.timeout)
+        deadline.words()
     )
 }
 

@@ -260,6 +260,17 @@ async fn each_change_of_a_batch_has_its_own_deadline() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_short_deadline_is_as_short_in_a_batch_as_alone() {
+    for tasks in [&THREE[..2], &THREE[..1]] {
+        let (transport, _) = machines(tasks, &[(0, Reply::default().hang())]);
+        let began = tokio::time::Instant::now();
+        let ran = apply(&world("{}", &playbook(tasks, "    timeout: 2s\n")), &transport).await;
+        assert!(message(&ran, tasks[0].0).contains("deadline of 2s"), "{:?}", ran.record);
+        assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_was_made_behind_one_that_is_not_proven_is_told() {
     // It says that it ended well, and nothing came of it.
     let slow = Reply::default().output("ended 0\n").after(Duration::from_secs(3));
