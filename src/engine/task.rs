@@ -556,10 +556,10 @@ impl Session {
         while let Some(changes) = parts.next() {
             let last = parts.peek().is_none();
             let deadline = Deadline::new(item.step.conduct.timeout, began);
-            let done = if !deadline.is_over() {
-                self.change(item, instance, Part { changes, last, began }, touches, later).await?
-            } else {
+            let done = if deadline.is_over() {
                 Err((deadline.missed(), String::new()))
+            } else {
+                self.change(item, instance, Part { changes, last, began }, touches, later).await?
             };
             match done {
                 Ok(output) => {
