@@ -39,6 +39,7 @@
 //!   held           which tasks are not started because one failed
 //!   work           the tasks of one step
 //!   state          the state directory of a host: its scripts and their answers
+//!   deadline       the time that a change has
 //!   hints          what is said of a failure
 //!   causes         why a program failed, by what it said
 //!   cancel         how a run is stopped
