@@ -148,7 +148,7 @@ list=$1
 first compile "$@"
 shift $((list + 1))
 # Only now: a build that is killed before leaves nothing beside the prefix.
-{ stage "$name" "$prefix" && chmod 700 "$stage"; } || fail "cannot write beside $prefix"
+stage "$name" "$prefix" || fail "cannot write beside $prefix"
 list=$1
 first install "$@"
 shift $((list + 1))
@@ -156,9 +156,7 @@ first collect "$@"
 if ! cd "$stage$prefix" 2>/dev/null || [ -z "$(ls -A .)" ]; then
     fail "the install put nothing into $staging=$stage: \`staging\` names the variable that this makefile knows, \`results\` what is to be taken without an install"
 fi
-# Modes in an archive and in a makefile know no umask. With the sticky bit a directory is meant for all.
-find . ! -type l ! '(' -type d -perm -1000 ')' '(' -perm -20 -o -perm -2 ')' -exec chmod go-w '{}' + ||
-    fail 'cannot take from others the right to change what was built'
+close_modes || fail 'cannot take from others the right to change what was built'
 rm -rf .provision
 mkdir .provision || fail "cannot write $stage"
 files >.provision/sha256 || fail 'cannot list what was built'

@@ -8,7 +8,7 @@ fail() {
     exit 1
 }
 umask 022
-{ stage "$name" "$prefix" && chmod 700 "$stage"; } || fail "cannot write beside $prefix"
+stage "$name" "$prefix" || fail "cannot write beside $prefix"
 mkdir -p "$stage$prefix" || fail "cannot write $stage"
 cd "$stage$prefix" || fail "cannot enter $stage$prefix"
 # A transfer that was cut shows in the digests below.
@@ -22,8 +22,6 @@ found=$(sed '/^result /,$d' .provision/stamp) || fail 'cannot read what came'
 if ! files | cmp -s - .provision/sha256 || ! links | cmp -s - .provision/links; then
     fail "what came from $6 is not what was built there"
 fi
-# Modes come from there. With the sticky bit a directory is meant for all.
-find . ! -type l ! '(' -type d -perm -1000 ')' '(' -perm -20 -o -perm -2 ')' -exec chmod go-w '{}' + ||
-    fail 'cannot take from others the right to change what came'
+close_modes || fail 'cannot take from others the right to change what came'
 cd / || exit
 switch "$stage$prefix" || fail "cannot put it in the place of $prefix: is it a mount point?"

@@ -1,10 +1,15 @@
 # What building and receiving a prefix have in common.
-# Makes a fresh directory $stage for build $1 beside its prefix $2, on its file system.
+# Makes a fresh directory $stage for build $1 beside its prefix $2, on its file system. Nobody else sees what is in it.
 stage() {
     name=$1 prefix=$2
     parent=${prefix%/*}
     stage=$parent/.provision-$name-new
-    (reach "$prefix" '' make && spot_alone sticky) && rm -rf "$stage" && mkdir -m 755 "$stage"
+    (reach "$prefix" '' make && spot_alone sticky) && rm -rf "$stage" && mkdir -m 700 "$stage"
+}
+# Takes from others the right to change what is here: modes in archives and makefiles know no umask. With the sticky bit a
+# directory is meant for all.
+close_modes() {
+    find . ! -type l ! '(' -type d -perm -1000 ')' '(' -perm -20 -o -perm -2 ')' -exec chmod go-w '{}' +
 }
 # Prints the digests of all files of the directory we are in.
 files() {
