@@ -55,8 +55,7 @@ struct Part<'a> {
     changes: &'a [Change],
     /// Whether it is the last part: then what all of them touched is asked again.
     last: bool,
-    /// When the time of the task began to run.
-    began: Instant,
+    deadline: Deadline,
 }
 
 /// Result of one task, for the tasks after it.
@@ -544,7 +543,7 @@ impl Session {
         if let Err(reason) = self.take_lock(instance, &own, changes).await? {
             return Ok(Err((reason, String::new())));
         }
-        let began = Instant::now();
+        let deadline = Deadline::new(item.step.conduct.timeout, Instant::now());
         let mut printed = String::new();
         let guarded = match &instance.state {
             InstanceState::Ready { resource, .. } => resource.login(self.facts()) != LoginEffect::Same,
@@ -555,11 +554,10 @@ impl Session {
         let mut begun = false;
         while let Some(changes) = parts.next() {
             let last = parts.peek().is_none();
-            let deadline = Deadline::new(item.step.conduct.timeout, began);
             let done = if deadline.is_over() {
                 Err((deadline.missed(), String::new()))
             } else {
-                self.change(item, instance, Part { changes, last, began }, touches, later).await?
+                self.change(item, instance, Part { changes, last, deadline }, touches, later).await?
             };
             match done {
                 Ok(output) => {
@@ -624,8 +622,7 @@ impl Session {
         } else {
             BTreeSet::new()
         };
-        let deadline = Deadline::new(item.step.conduct.timeout, part.began);
-        let spooled = Spooled { key, name, script, deadline, leave };
+        let spooled = Spooled { key, name, script, deadline: part.deadline, leave };
         let (connection, known) = (&mut self.connection, &mut self.known);
         let done = done(self.spool.run(connection, known, spooled, &again).await?, &item.step);
         if let Some(guard) = guard {
@@ -654,13 +651,12 @@ impl Session {
         instance: &Instance,
         part: Part<'_>,
     ) -> Result<Result<Script, String>, Gone> {
-        let deadline = Deadline::new(item.step.conduct.timeout, part.began);
         let task = task_id(&item.step, instance);
         let mut scripts = Vec::new();
         for change in part.changes {
             let mut script = change.script.clone();
             if let Some(upload) = &change.upload {
-                match self.uploads.send(&mut self.connection, &task, change, upload, deadline).await? {
+                match self.uploads.send(&mut self.connection, &task, change, upload, part.deadline).await? {
                     Ok(path) => script = script.arg(path),
                     Err(reason) => return Ok(Err(reason)),
                 }
@@ -810,7 +806,8 @@ impl Session {
         if let Err(reason) = self.take_lock(instance, &own, changes).await? {
             return Ok(failed(reason, ""));
         }
-        let part = Part { changes: &before, last: true, began: Instant::now() };
+        let deadline = Deadline::new(item.step.conduct.timeout, Instant::now());
+        let part = Part { changes: &before, last: true, deadline };
         if !before.is_empty()
             && let Err((reason, output)) =
                 self.change(item, instance, part, &Touches::Everything, later).await?
