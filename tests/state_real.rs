@@ -272,7 +272,7 @@ fn spool(text: &'static str) -> Script {
     })
 }
 
-/// What a frame says that somebody watches, without what they are told: the end of what was printed, lines parted by `\r`.
+/// Output of a frame that somebody watches. `told` gets what they are told: the end of what was printed, lines parted by `\r`.
 fn watched(words: &[&str], home: &Path, script: &Script, mut told: impl FnMut(&str)) -> String {
     let lock = "provision_nonce=NONCE provision_watched=1; provision_lock run1 me@here/1";
     let mut child = sent(words, home, lock, script);

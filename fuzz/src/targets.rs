@@ -28,7 +28,7 @@ use serde_json::{Value as Json, json};
 pub struct Target {
     /// As `TARGETS=` names it.
     pub name: &'static str,
-    /// What it reads, for `docs/evidence/fuzz.md`.
+    /// Input that it takes, for `docs/evidence/fuzz.md`.
     pub reads: &'static str,
     /// Takes the bytes; the folder is for files and has a named pipe `pipe`.
     pub run: fn(&[u8], &Utf8Path),
