@@ -2,12 +2,14 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo demo-down demo-vm demo-maintenance test test-build test-working test-waiting test-lab test-years lint deny fuzz bench chaos dist dist-again dist-try docs site pictures verify-matrix
+.PHONY: help setup build demo demo-down demo-vm demo-maintenance audit accept quick quick-lint quick-tests test test-build test-run test-doc test-years lint deny fuzz bench chaos dist dist-again dist-try docs outdated site pictures verify-matrix
 
 PROVISION := target/release/provision
 LAB := inventories/lab.yaml
 # CARGO can be a wrapper, for machines that many builds share.
 CARGO ?= cargo
+# Programs of crates.io that the setup builds where the machine has none.
+export PATH := $(CURDIR)/target/tools/bin:$(PATH)
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -24,12 +26,15 @@ demo: build ## four throw-away hosts, brought to a declared state, twice
 demo-down: ## remove the hosts of the demo
 	$(PROVISION) lab down $(LAB)
 
-demo-vm: build ## two virtual machines with RDMA between them, rebooted and power-cycled; JSON=1 prints the figures
+demo-vm: build ## two virtual machines with RDMA between them, rebooted and power-cycled; RELEASE=trixie, JSON=1 prints the figures
 	@scripts/setup.sh --vm
-	@scripts/demo-vm.sh $(PROVISION) inventories/lab-vm.yaml $(if $(JSON),--json -)
+	@RELEASE='$(RELEASE)' scripts/demo-vm.sh $(PROVISION) inventories/lab-vm.yaml $(if $(JSON),--json -)
 
 demo-maintenance: build ## a change rolls through a live Slurm cluster in the lab, under its jobs
 	@scripts/demo-maintenance.sh $(PROVISION) inventories/lab-maintenance.yaml
+
+audit: build ## what the audit of others (clustermax) says of a Slurm cluster in the lab, before and after; writes docs/evidence/audit.md
+	@scripts/audit.sh $(PROVISION) inventories/lab-audit.yaml docs/evidence/audit.md
 
 lint: setup ## formatting, clippy and shellcheck, warnings denied
 	$(CARGO) fmt --check
@@ -40,40 +45,53 @@ lint: setup ## formatting, clippy and shellcheck, warnings denied
 		--filter-platform "$$(rustc -vV | sed -n 's/^host: //p')" >/dev/null
 	@# mistakes that chaos plants must fit the code they are planted in
 	for plant in scripts/chaos-plants/*.patch; do git apply --check -C1 "$$plant"; done
-	@# src/shell is checked by tests/shell_texts.rs, as it is sent
-	git ls-files -z --cached --others --exclude-standard '*.sh' .ci/run ':!src/shell' | xargs -0 shellcheck
+	@# shell text of src is checked by tests/it/shell_texts.rs, as it is sent
+	git ls-files -z --cached --others --exclude-standard '*.sh' .ci/run ':!src/[!l]*' | xargs -0 shellcheck
 
-TESTS := $(patsubst tests/%.rs,%,$(wildcard tests/*.rs))
-# These wait more than they work, so they run beside the others; so does `lab`, which makes the image of all labs.
-WAITING := init links_real resources_real state_real tools_real transport transport_users transport_warm trust watch
-
-test: setup ## everything that must pass: lint, unit, case, property, snapshot and lab tests
+test: ## everything that must pass: lint, unit, case, property, snapshot and lab tests
+	@scripts/setup.sh --test
 	@$(MAKE) --no-print-directory --jobs=2 lint test-build
-	@echo "Three rows of tests run side by side; each shows what it said at its end."
-	@$(MAKE) --no-print-directory --jobs=3 --output-sync test-working test-waiting test-lab
-	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-9} $(CARGO) test --locked --test lab_runs
+	@$(MAKE) --no-print-directory test-run test-doc
+
+quick: ## what takes a moment after a change: lint of the program, units, cases, the engine, texts
+	@cargo nextest show-config version >/dev/null || scripts/setup.sh --test
+	@$(MAKE) --no-print-directory --jobs=2 quick-lint quick-tests
+
+quick-lint:
+	$(CARGO) fmt --check
+	@# in the directory of `lint`, beside the build
+	$(CARGO) clippy --locked --lib --bins --target-dir target/lint -- -D warnings
+
+quick-tests:
+	$(CARGO) nextest run --locked --profile quick --lib --test engine --test it
 
 test-build:
+	@scripts/setup.sh --test
 	@# before tests with deadlines, and tests that run as another user, ask for them
 	@scripts/other-tools.sh trixie target/other-tools/trixie
-	$(CARGO) test --locked --no-run
+	$(CARGO) nextest run --locked --no-run $(TESTS)
 
-test-working:
-	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-4} $(CARGO) test --locked --lib --bins \
-		$(addprefix --test ,$(filter-out lab lab_runs $(WAITING),$(TESTS)))
+# Words of cargo-nextest in TESTS choose some: TESTS='--test sshd init::'.
+test-run:
+	$(CARGO) nextest run --locked $(TESTS)
+
+test-doc:
 	$(CARGO) test --locked --doc
 
-test-lab:
-	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-6} $(CARGO) test --locked --test lab
-
-test-years: setup ## the same on what becomes the next Debian: sudo-rs, uutils and systemd of sid; not part of `test`
-	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-4} $(CARGO) test --locked --test lab --test lab_runs -- --ignored
+test-years: build ## each night: other years of Debian and Ubuntu, virtual machines, every shell, every case; not part of `test`
+	@scripts/setup.sh --test
+	$(CARGO) nextest run --locked --test lab --run-ignored only
+	@# InfiniBand fabrics of 128 hosts
+	$(CARGO) nextest run --locked --test it --run-ignored only fabric::
 	@# our scripts with the tools of sid, where `make test` has those of Debian 13
 	@scripts/other-tools.sh sid target/other-tools/sid
-	TOOLS_OF=sid $(CARGO) test --locked --test facts_real --test resources_real --test state_real --test tools_real
+	EVERY_CASE=1 TOOLS_OF=sid $(CARGO) nextest run --locked --test shells facts:: resources:: state:: tools::
+	EVERY_CASE=1 $(CARGO) nextest run --locked --test shells --test it rooted:: hostile::
+	@scripts/setup.sh --vm
+	for release in trixie sid; do RELEASE=$$release scripts/demo-vm.sh $(PROVISION) inventories/lab-vm.yaml; done
 
-test-waiting:
-	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-6} $(CARGO) test --locked $(addprefix --test ,$(WAITING))
+accept: ## write what tests found as what they expect: TESTS=output::, then read git diff
+	INSTA_UPDATE=always $(CARGO) nextest run --locked --lib --test engine --test it $(TESTS)
 
 deny: ## licences, sources and versions of dependencies by cargo-deny, and known advisories where the network lets it
 	cargo deny --locked check bans licenses sources
@@ -98,6 +116,9 @@ chaos: $(if $(PLANT),setup,build) ## break 200 runs on lab hosts; writes docs/ev
 docs: setup ## docs/reference/ from the code; Rust documentation into target/doc
 	$(CARGO) run --locked --quiet -- generate docs docs/reference
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --no-deps --locked
+
+outdated: setup ## versions of the playbooks that are past their day; DATE=2028-11-30 asks for that day
+	@$(CARGO) run --locked --quiet -- generate outdated $(if $(DATE),--on $(DATE))
 
 site: setup ## the documentation as pages with a search, in target/site
 	@scripts/setup.sh --site

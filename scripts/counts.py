@@ -3,7 +3,7 @@
 
     scripts/counts.py [--list doc|closures|read|json]
 
-Doc comments that begin with a relative word (tests/docs.rs holds their share below 3 %), closures bound by `let` that are
+Doc comments that begin with a relative word (tests/it/docs.rs holds their share below 3 %), closures bound by `let` that are
 longer than three lines, functions called `read`, and `serde_json::Value` outside of templates, the wire, reports and imports.
 Lines of code and of comments in src are counted apart.
 """

@@ -3,17 +3,25 @@
 # proof that a second run changes nothing and that a loss of power loses nothing.
 #   demo-vm.sh PROVISION INVENTORY [--json FILE]
 # With --json the figures go to FILE (`-`: stdout) and everything else to stderr. KEEP=1 leaves the
-# machines up. Needs jq, and what `scripts/setup.sh --vm` installs.
+# machines up. RELEASE=trixie or sid takes machines of that release of Debian: the inventory is copied for it, since the
+# machines are those of an inventory. Needs jq, and what `scripts/setup.sh --vm` installs.
 set -euo pipefail
 provision=$1 inventory=$2 json=
 if [ "${3-}" = --json ]; then json=$4; fi
 exec 3>&1
 [ -z "$json" ] || exec 1>&2
 
+if [ -n "${RELEASE-}" ]; then
+    copy=target/$(basename "$inventory" .yaml)-$RELEASE.yaml
+    mkdir -p target
+    sed "s/^  kind: vm\$/&\n  release: $RELEASE/" "$inventory" >"$copy"
+    inventory=$copy
+fi
 result=$(mktemp)
 finish() {
     rm -f "$result"
     [ -n "${KEEP-}" ] || "$provision" lab down "$inventory" || :
+    [ -z "${RELEASE-}" ] || [ -n "${KEEP-}" ] || rm -f "$inventory"
 }
 trap finish EXIT
 trap 'exit 130' INT TERM
@@ -128,13 +136,13 @@ measure
 
 cat <<END
 
-After a reboot and a loss of power: active MTU $active_mtu, ib_write_bw $before and $bandwidth Gb/s, rping passes;
+After a reboot and a loss of power, with kernel $(on "$server" uname -r): active MTU $active_mtu, ib_write_bw $before and $bandwidth Gb/s, rping passes;
 applying again changed 0 tasks, twice.
 END
 [ -z "$json" ] || jq -n \
     --arg server "$server" --arg client "$client" \
-    --argjson mtu "$active_mtu" --argjson before "$before" --argjson after "$bandwidth" --argjson made "$made" \
-    '{active_mtu: $mtu, bandwidth_gbps: {after_reboot: $before, after_power_cycle: $after}, rping: true,
+    --arg kernel "$(on "$server" uname -r)" --argjson mtu "$active_mtu" --argjson before "$before" --argjson after "$bandwidth" --argjson made "$made" \
+    '{kernel: $kernel, active_mtu: $mtu, bandwidth_gbps: {after_reboot: $before, after_power_cycle: $after}, rping: true,
       changed: {first: $made, second: 0, after_power_cycle: 0},
       boots: {($server): $ARGS.positional[0:3], ($client): $ARGS.positional[3:6]}}' \
     --args "${first[0]}" "${second[0]}" "${third[0]}" "${first[1]}" "${second[1]}" "${third[1]}" |

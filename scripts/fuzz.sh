@@ -5,7 +5,7 @@
 #   TARGETS="a b"       which ones; all of fuzz/src/targets.rs when empty
 #   JOBS=1              how many at once
 # What it finds is kept in target/fuzz/found/TARGET. Mend it, and put the input into fuzz/corpus/TARGET
-# under a name that says what it is: `cargo test --test fuzz` tries it from then on.
+# under a name that says what it is: `cargo test --test it fuzz` tries it from then on.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -83,7 +83,7 @@ a fuzzer makes up, guided by which code each reaches. A panic, an overflow, twen
 2 GiB of memory are findings. It runs on a stable Rust and needs a C++ compiler;
 `make fuzz SECONDS_EACH=60 TARGETS="wire hosts"` is a short run. The targets are in `fuzz/src/targets.rs`.
 
-What was found once is in `fuzz/corpus/` and is tried by `cargo test --test fuzz`, a part of `make test`.
+What was found once is in `fuzz/corpus/` and is tried by `cargo test --test it fuzz`, a part of `make test`.
 
 All runs so far, as `scripts/fuzz.sh` counted them:
 

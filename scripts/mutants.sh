@@ -38,7 +38,7 @@ set --
 for module in $modules; do
     case $module in
         plan | engine | resources | checks) set -- "$@" -f "src/$module/**" ;;
-        wire) set -- "$@" -f src/transport/wire.rs ;;
+        wire) set -- "$@" -f src/transport/wire.rs -f src/transport/parser.rs ;;
         *) echo "no module $module: plan, engine, resources, checks or wire" >&2; exit 2 ;;
     esac
 done

@@ -3,7 +3,8 @@
 # `make bench` work. As root it installs what is missing and starts the Docker daemon when no
 # container engine answers; otherwise it says exactly what is missing and how to get it.
 # Run again it only looks, which takes a moment.
-#   setup.sh [--vm | --chaos | --dist | --site | --pictures]
+#   setup.sh [--test | --vm | --chaos | --dist | --site | --pictures]
+#     --test   also what runs the tests
 #     --vm     also what `provision lab up --vm` and `make demo-vm` need
 #     --chaos  also what lets the clock jump in `make chaos`
 #     --dist   also what `make dist` and `make dist-try` need
@@ -49,6 +50,9 @@ if [ "${1:-}" = --vm ]; then
     wanted+=(qemu-system-x86_64:qemu-system-x86 qemu-img:qemu-utils mkfs.ext4:e2fsprogs sfdisk:fdisk)
     wanted+=(mkfs.vfat:dosfstools mcopy:mtools)
 fi
+# Simulated InfiniBand: the package of ibsim brings what lets programs talk to it. That of opensm starts a manager, which
+# nobody wants in a real fabric.
+[ "${1:-}" != --test ] || [ -e /sys/class/infiniband ] || wanted+=(ibsim:ibsim-utils opensm:opensm iblinkinfo:infiniband-diags)
 [ "${1:-}" != --chaos ] || wanted+=(faketime:faketime)
 [ "${1:-}" != --pictures ] || wanted+=(tmux:tmux chromium:chromium pngquant:pngquant)
 if [ "${1:-}" = --dist ]; then
@@ -164,8 +168,10 @@ else
 fi
 
 # Programs of crates.io, in these versions, below target/tools: nothing of them reaches the machine.
-crates=()
+crates=() options=()
 case "${1:-}" in
+    # One of the machine is as good, unless .config/nextest.toml wants a newer one.
+    --test) PATH=$PWD/target/tools/bin:$PATH cargo nextest show-config version >/dev/null 2>&1 || crates=(cargo-nextest@0.9.143) options=(--no-default-features --features default-no-update) ;;
     --dist) crates=(cargo-deb@3.8.0 cargo-generate-rpm@0.21.1 cargo-cyclonedx@0.5.9) ;;
     --site) crates=(mdbook@0.5.4) ;;
 esac
@@ -173,7 +179,7 @@ for crate in "${crates[@]}"; do
     if [ ! -e "target/tools/$crate" ] && have cargo; then
         say "building $crate"
         CARGO_TARGET_DIR=target/tools/build CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
-            cargo install --quiet --locked --force --root target/tools "$crate" && touch "target/tools/$crate" || problems=1
+            cargo install --quiet --locked --force "${options[@]}" --root target/tools "$crate" && touch "target/tools/$crate" || problems=1
     fi
 done
 

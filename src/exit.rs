@@ -1,4 +1,8 @@
-//! The exit codes of `provision`: one table for `main`, `explain` and the reference.
+//! The exit codes of `provision`: one table for `main`, `explain` and the reference; and the error that has one.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
 
 /// Every selected host that is not offline converged or was verified.
 pub const OK: u8 = 0;
@@ -116,9 +120,96 @@ pub fn choose(codes: &[u8]) -> u8 {
     PRECEDENCE.iter().copied().find(|code| codes.contains(code)).unwrap_or(OK)
 }
 
+/// Error that ends a command with an exit code of its own.
+#[derive(Debug)]
+pub struct Exit {
+    /// The exit code.
+    pub code: u8,
+    /// Description of the problem; may be empty when it was reported already.
+    pub message: String,
+    /// Advice for the user.
+    pub hint: Option<String>,
+    cause: Option<Cause>,
+}
+
+/// Error behind an [`Exit`].
+#[derive(Debug)]
+enum Cause {
+    /// The message is its text.
+    Itself(Box<dyn Error + Send + Sync>),
+    /// The message says what was attempted.
+    Below(Box<dyn Error + Send + Sync>),
+}
+
+impl Exit {
+    /// An error with this code.
+    pub fn new(code: u8, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), hint: None, cause: None }
+    }
+
+    /// An error of something that was attempted. An error of the system has the code [`CONFIG`], any other
+    /// is a bug.
+    pub fn caused(message: impl Into<String>, error: impl Error + Send + Sync + 'static) -> Self {
+        let code = code_of(&error);
+        Self { cause: Some(Cause::Below(Box::new(error))), ..Self::new(code, message) }
+    }
+
+    /// An error that says itself what was attempted; its code is that of [`Exit::caused`].
+    pub fn of(error: impl Error + Send + Sync + 'static) -> Self {
+        let (code, message) = (code_of(&error), error.to_string());
+        Self { cause: Some(Cause::Itself(Box::new(error))), ..Self::new(code, message) }
+    }
+
+    /// Adds what to do.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// The code of an error that has none: the system's errors are no bugs.
+fn code_of(error: &(dyn Error + 'static)) -> u8 {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if error.is::<io::Error>() {
+            return CONFIG;
+        }
+        cause = error.source();
+    }
+    BUG
+}
+
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl Error for Exit {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self.cause.as_ref()? {
+            Cause::Itself(error) => error.source(),
+            Cause::Below(error) => Some(error.as_ref()),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn error_of_the_system_is_no_bug() {
+        let refused = || io::Error::other("refused");
+        let caused = Exit::caused("cannot write f", refused());
+        assert_eq!((caused.code, caused.to_string().as_str()), (CONFIG, "cannot write f"));
+        assert_eq!(caused.source().map(ToString::to_string).as_deref(), Some("refused"));
+        let itself = Exit::of(refused());
+        assert_eq!((itself.code, itself.to_string().as_str()), (CONFIG, "refused"));
+        assert!(itself.source().is_none());
+        assert_eq!(Exit::of(fmt::Error).code, BUG);
+    }
 
     #[test]
     fn precedence() {

@@ -49,10 +49,20 @@ pub struct Word {
     pub words: &'static [&'static str],
     /// Its replacement here: a fragment of a sentence.
     pub here: &'static str,
+    /// Keys of the same mapping that it stands for.
+    pub keys: &'static [&'static str],
+    /// Whether another resource has such a field.
+    pub is_of_another: bool,
+}
+
+impl Word {
+    const fn of_keys(self, keys: &'static [&'static str]) -> Self {
+        Self { keys, ..self }
+    }
 }
 
 const fn word(place: Place, words: &'static [&'static str], here: &'static str) -> Word {
-    Word { place, words, here }
+    Word { place, words, here, keys: &[], is_of_another: false }
 }
 
 /// The table. A spelling that ends in `*` stands behind those that it would hide.
@@ -108,7 +118,8 @@ pub const TABLE: &[Word] = &[
         &["roles", "import_playbook"],
         "another playbook in `playbooks:` of the inventory, or a task with `include: ./other.yaml`",
     ),
-    word(Place::Playbook, &["pre_tasks", "post_tasks"], "all tasks stand in `tasks`, and run in that order"),
+    word(Place::Playbook, &["pre_tasks", "post_tasks"], "all tasks stand in `tasks`, and run in that order")
+        .of_keys(&["tasks"]),
     word(
         Place::Playbook,
         &["vars", "vars_files", "vars_prompt"],
@@ -262,35 +273,39 @@ pub const TABLE: &[Word] = &[
     word(Place::Module, &["ping", "wait_for_connection"], "hosts are waited for: leave it out"),
     word(Place::Module, &["slurp"], "`provision exec INVENTORY -- cat PATH`, or the resource `fetch`"),
     word(Place::Module, &["meta"], "handlers run once after all tasks of a stage: leave it out"),
-    word(Place::Field, &["dest"], "`path`; of a `fetch`, `to`"),
-    word(Place::Field, &["regexp"], "`match` of a `line`"),
-    word(Place::Field, &["insertafter"], "`after` of a `line`; for EOF leave it out"),
+    word(Place::Field, &["dest"], "`path`; of a `fetch`, `to`").of_keys(&["path", "to"]),
+    word(Place::Field, &["regexp"], "`match` of a `line`").of_keys(&["match"]),
+    word(Place::Field, &["insertafter"], "`after` of a `line`; for EOF leave it out").of_keys(&["after"]),
     word(
         Place::Field,
         &["insertbefore"],
         "`before` of a `line`, which means the first line that it finds; for BOF `before: \"^\"`",
-    ),
+    )
+    .of_keys(&["before"]),
     word(
         Place::Field,
         &["firstmatch"],
         "`after` means the last line that it finds, `before` the first: leave it out",
     ),
-    word(Place::Field, &["content"], "the resource `file`, which has `content`"),
+    Word {
+        is_of_another: true,
+        ..word(Place::Field, &["content"], "the resource `file`, which has `content`")
+    },
     word(Place::Field, &["cmd"], "`script: LINE`, or `run: [PROGRAM, ARGUMENT]`, of a `command`"),
     word(
         Place::Field,
         &["password"],
         "no password is set for a user: `authorized_key` lets somebody log in, and sudo without a password is a file in /etc/sudoers.d",
     ),
-    word(Place::Field, &["fail_on_missing"], "`required`"),
+    word(Place::Field, &["fail_on_missing"], "`required`").of_keys(&["required"]),
     word(Place::Field, &["flat"], "each host has a directory of its own: leave it out"),
-    word(Place::Field, &["fail_msg", "msg"], "`message`"),
-    word(Place::Field, &["virtualenv"], "`venv`"),
-    word(Place::Field, &["requirements"], "its lines as a list under `packages`"),
-    word(Place::Field, &["fstype"], "`type`"),
-    word(Place::Field, &["opts"], "`options`"),
-    word(Place::Field, &["repo"], "`url`"),
-    word(Place::Field, &["checksum"], "`sha256`"),
+    word(Place::Field, &["fail_msg", "msg"], "`message`").of_keys(&["message"]),
+    word(Place::Field, &["virtualenv"], "`venv`").of_keys(&["venv"]),
+    word(Place::Field, &["requirements"], "its lines as a list under `packages`").of_keys(&["packages"]),
+    word(Place::Field, &["fstype"], "`type`").of_keys(&["type"]),
+    word(Place::Field, &["opts"], "`options`").of_keys(&["options"]),
+    word(Place::Field, &["repo"], "`url`").of_keys(&["url"]),
+    word(Place::Field, &["checksum"], "`sha256`").of_keys(&["sha256"]),
     word(Place::Field, &["reboot_timeout"], "`timeout` of the task"),
     word(
         Place::Field,
@@ -301,10 +316,12 @@ pub const TABLE: &[Word] = &[
         Place::Field,
         &["remote_src"],
         "`src` is a file of this machine; a `command` with `creates` copies on the host",
-    ),
+    )
+    .of_keys(&["src"]),
     word(Place::Field, &["backup", "force"], "`provision plan` shows what would be replaced: leave it out"),
-    word(Place::Field, &["removes"], "`unless` with the opposite, as in `unless: \"[ ! -e PATH ]\"`"),
-    word(Place::Field, &["stdin"], "a `script` with a text behind `<<`"),
+    word(Place::Field, &["removes"], "`unless` with the opposite, as in `unless: \"[ ! -e PATH ]\"`")
+        .of_keys(&["unless"]),
+    word(Place::Field, &["stdin"], "a `script` with a text behind `<<`").of_keys(&["script"]),
     word(Place::Field, &["append"], "groups that are not named are kept: leave it out"),
     word(
         Place::Field,
@@ -427,6 +444,11 @@ pub const KEYS: &[(&str, &str)] = &[
 
 /// Returns the replacement for a word that is met at one of these places.
 pub fn here(word: &str, places: &[Place]) -> Option<&'static str> {
+    find(word, places).map(|row| row.here)
+}
+
+/// Finds a word that is met at one of these places.
+pub fn find(word: &str, places: &[Place]) -> Option<&'static Word> {
     let fits = |known: &str| match known.strip_suffix('*') {
         Some(begin) => word.starts_with(begin),
         None => known == word,
@@ -435,23 +457,9 @@ pub fn here(word: &str, places: &[Place]) -> Option<&'static str> {
     let plain = word.rsplit('.').next().unwrap_or(word);
     let find = |fits: &dyn Fn(&str) -> bool| {
         let mut rows = TABLE.iter().filter(|row| places.contains(&row.place));
-        rows.find(|row| row.words.iter().any(|known| fits(known))).map(|row| row.here)
+        rows.find(|row| row.words.iter().any(|known| fits(known)))
     };
     find(&fits).or_else(|| find(&|known| plain != word && known == plain))
-}
-
-/// The same as a line of help, for a key that a mapping does not know; `what` names the mapping.
-pub fn key_help(word: &str, what: &str) -> Option<String> {
-    // A user of a host and a login have one each.
-    if what == "`ssh`" && word == "password" {
-        return help("ansible_password", &[Place::Inventory]);
-    }
-    if what == "settings of the kernel" && word == "value" {
-        return Some("`values: { KEY: VALUE }` has the settings; `name` is that of their file".to_owned());
-    }
-    let places: &[Place] =
-        if what == "a playbook" { &[Place::Playbook] } else { &[Place::Inventory, Place::Field] };
-    help(word, places)
 }
 
 /// The same as a line of help.

@@ -9,12 +9,14 @@
 //!
 //! Left of execution everything is synchronous and pure; right of it everything only reads events.
 
+pub mod accept;
 pub mod active;
 pub mod backoff;
 pub mod bundle;
 pub mod causes;
 pub mod checks;
 pub mod cli;
+pub mod compare;
 pub mod config;
 pub mod disk;
 pub mod engine;
@@ -23,9 +25,11 @@ pub mod exit;
 pub mod facts;
 pub mod foreign;
 pub mod hostlist;
+pub mod init;
 pub mod inventory;
 pub mod journal;
 pub mod lab;
+pub mod launch;
 pub mod placeholder;
 pub mod plan;
 pub mod playbook;
@@ -38,12 +42,15 @@ pub mod resources;
 pub mod scheduler;
 pub mod schema;
 pub mod secrets;
+pub mod settings;
 pub mod shell;
 pub mod sources;
 pub mod template;
 pub mod through;
 pub mod transport;
+pub mod trust;
 pub mod watch;
+pub mod why;
 pub mod words;
 
 /// Appends formatted text to a `String`, which cannot fail.

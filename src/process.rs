@@ -5,10 +5,21 @@ use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
+use camino::Utf8PathBuf;
+
 use crate::backoff::Backoff;
 
 /// The most that is read of each stream of a program, unless a caller says less.
 const MOST: usize = 64 << 20;
+
+/// The file of this program, for others to start.
+///
+/// # Errors
+/// When the system does not say where it is.
+pub fn this_program() -> Result<Utf8PathBuf> {
+    Utf8PathBuf::from_path_buf(std::env::current_exe()?)
+        .map_err(|path| Error::other(format!("{} is not UTF-8", path.display())))
+}
 
 /// A program without anything to read, whose output nobody sees.
 #[expect(clippy::disallowed_methods, reason = "the one place that starts local processes")]

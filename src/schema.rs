@@ -101,6 +101,11 @@ fn templated(schema: Json) -> Json {
             *inner = templated(inner.take());
         }
     }
+    if let Some(Json::Array(choices)) = map.get_mut("anyOf") {
+        for choice in choices {
+            *choice = templated(choice.take());
+        }
+    }
     if let Some(Json::Object(properties)) = map.get_mut("properties") {
         for value in properties.values_mut() {
             *value = templated(value.take());

@@ -27,6 +27,11 @@ pub fn bytes(number: u64) -> String {
     }
 }
 
+/// The first twelve hexadecimal digits of a digest.
+pub fn short_hex(digest: &[u8]) -> String {
+    hex(digest).chars().take(12).collect()
+}
+
 /// Lower-case hex of some bytes.
 pub fn hex(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len() * 2);

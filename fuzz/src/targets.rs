@@ -1,6 +1,6 @@
 //! What is fuzzed: one function per target, which must neither panic nor hang, whatever the bytes.
 //!
-//! `make fuzz` gives them what the fuzzer makes up, `tests/fuzz.rs` every file of `fuzz/corpus/`.
+//! `make fuzz` gives them what the fuzzer makes up, `tests/it/fuzz.rs` every file of `fuzz/corpus/`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,11 +13,12 @@ use provision::active::{gate, nccl, perftest, rping};
 use provision::checks::{Subject, evaluate};
 use provision::config::{Bases, Diagnostics, Sources, yaml};
 use provision::events::{Event, Record};
-use provision::facts::{Answer, Facts, Query, batch, query};
+use provision::facts::{Answer, Facts, Query, batch};
 use provision::inventory::{Directory, Host, Inventory, Listed, Lists, Origin, ansible, load, select};
 use provision::project::{LoadOptions, Project};
 use provision::report::{checks, findings, html, json, junit, plan, prometheus, show};
-use provision::template::condition::descend;
+use provision::resources::question as query;
+use provision::template::lookup::descend;
 use provision::template::text::Values;
 use provision::template::{Condition, Lookup, Missing, Names, PathUse, Segment, Shape, Text};
 use provision::transport::{Gap, PartEnd};
@@ -286,11 +287,8 @@ fn probes(bytes: &[u8], _: &Utf8Path) {
     }
     let (inventory, _, told) = read_inventory(CLUSTER);
     let inventory = inventory.unwrap_or_else(|| panic!("{told}"));
-    let mut subjects: Vec<Subject<'_>> = inventory
-        .hosts
-        .iter()
-        .map(|host: &Host| Subject::new(host, &facts, 0).expect("`expect` can be read"))
-        .collect();
+    let mut subjects: Vec<Subject<'_>> =
+        inventory.hosts.iter().map(|host: &Host| Subject::new(host, &facts, 0)).collect();
     drop(evaluate(&mut subjects));
 }
 
@@ -355,8 +353,9 @@ pub fn seeds(target: &str, repository: &Path) -> Vec<Vec<u8>> {
     let mut seeds: Vec<Vec<u8>> = match target {
         "inventory" => below("inventories").iter().map(read).collect(),
         "playbook" => {
-            let examples = below("src/resources/examples").into_iter().map(|path| {
-                [b"name: example\ntasks:\n".to_vec(), fs::read(path).unwrap_or_default()].concat()
+            let resources = below("src/resources").into_iter().flat_map(|group| files(&group));
+            let examples = resources.map(|resource| {
+                [b"name: example\ntasks:\n".to_vec(), read(&resource.join("example.yaml"))].concat()
             });
             below("playbooks").iter().map(read).chain(examples).collect()
         }
@@ -364,13 +363,14 @@ pub fn seeds(target: &str, repository: &Path) -> Vec<Vec<u8>> {
         "templates" => lines(&|line| line.contains("{{").then(|| line.trim().into())),
         "journal" => below("tests/cases/report").iter().map(read).collect(),
         "active" => below("tests/cases/active").iter().map(read).collect(),
-        "facts" => below("tests/cases/facts")
+        "facts" => ["src/facts", "src/facts/base"]
             .iter()
-            .flat_map(|kind| files(kind))
+            .flat_map(|folder| below(folder))
+            .flat_map(|kind| files(&kind.join("cases")))
             .map(|case| {
-                let kind = case.parent().and_then(Path::file_name).and_then(|name| name.to_str());
+                let kind = case.ancestors().nth(2).and_then(Path::file_name).and_then(|name| name.to_str());
                 let labels = fs::read_to_string(case.join("queries"))
-                    .unwrap_or_else(|_| kind.unwrap_or_default().replace('.', " "));
+                    .unwrap_or_else(|_| format!("base {}", kind.unwrap_or_default()));
                 [labels.trim().as_bytes(), b"\n\n", &read(&case.join("output"))].concat()
             })
             .collect(),

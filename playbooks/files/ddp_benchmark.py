@@ -2,7 +2,7 @@
 """Trains a model of torchvision on random images, one process for each GPU, and tells the images in a second.
 
 Started by torchrun, which says who takes part. Gradients are summed over all processes in each iteration, so a slow
-link shows. Without CUDA it runs on the processors, over gloo.
+link shows. Without CUDA it ends with an error, as a result of the processors proves nothing; --cpu asks for it.
 """
 
 import argparse
@@ -27,6 +27,7 @@ def arguments():
     parser.add_argument("--bucket-size", type=float, default=25, help="MiB of gradients that are summed at once")
     parser.add_argument("--warmup-iterations", type=int, default=50)
     parser.add_argument("--measured-iterations", type=int, default=200)
+    parser.add_argument("--cpu", action="store_true", help="run on the processors, over gloo")
     parser.add_argument("--world-size", type=int, help="processes that must have come; else it ends with an error")
     # torchrun knows them.
     parser.add_argument("--master-addr", help=argparse.SUPPRESS)
@@ -36,7 +37,12 @@ def arguments():
 
 def main():
     options = arguments()
-    cuda = torch.cuda.is_available()
+    cuda = not options.cpu
+    if cuda and not torch.cuda.is_available():
+        sys.exit(
+            f"PyTorch {torch.__version__} (built for CUDA {torch.version.cuda}) can use no GPU here:"
+            " look at nvidia-smi, and whether the driver is new enough for that CUDA"
+        )
     local = int(os.environ["LOCAL_RANK"])
     if cuda:
         torch.cuda.set_device(local)
@@ -72,7 +78,8 @@ def main():
     dist.all_reduce(mean, op=dist.ReduceOp.MAX)
     if dist.get_rank() == 0:
         each = options.batch_size / mean.item()
-        where = torch.cuda.get_device_name(device) if cuda else "CPU"
+        nccl = ".".join(str(part) for part in torch.cuda.nccl.version()) if cuda else ""
+        where = f"{torch.cuda.get_device_name(device)} with NCCL {nccl}" if cuda else "CPU"
         print(
             f"{options.model} on {world} x {where}: {each * world:.1f} images/s, {each:.1f} each; "
             f"an iteration takes {1000 * mean.item():.1f} ms, at most {1000 * max(seconds):.1f} ms; loss {loss.item():.3f}"

@@ -20,6 +20,12 @@ pub struct Fabric {
     pub gbps: f64,
 }
 
+/// The network of several hosts, which is as slow as that of the slowest; none where one is not known.
+pub(super) fn slowest(fabrics: impl Iterator<Item = Option<Fabric>>) -> Option<Fabric> {
+    let all: Option<Vec<Fabric>> = fabrics.collect();
+    all.and_then(|all| all.into_iter().min_by(|one, other| one.gbps.total_cmp(&other.gbps)))
+}
+
 /// GPUs, how many of them a host has at least and at most, and GB/s of the bus at the largest size: on one
 /// host, on several over InfiniBand, and over RoCE.
 type Row = (&'static [&'static str], usize, usize, Busbw, Option<Busbw>, Option<Busbw>);

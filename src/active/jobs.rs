@@ -4,19 +4,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use super::gate::{Fabric, gate};
+use super::gate::{gate, slowest};
 use super::judge::PairEnded;
 use super::member::{LIMIT, Participant, said, skipped, untold};
-use super::{nccl, rails};
+use super::nccl;
 use crate::checks;
 use crate::checks::active::{ALL_REDUCE, MPIRUN};
 use crate::checks::ssh::MESH;
 use crate::events::{CheckResult, CheckStatus, Evidence};
 use crate::facts::nvidia::Gpu;
 use crate::hostlist::fold;
+use crate::inventory::expect::ExpectSoftware;
 use crate::secrets::Secrets;
 use crate::shell;
-use crate::transport::Script;
+use crate::transport::{Script, line_of_ssh};
 use crate::words::count;
 
 /// Up to so many hosts each logs in to every other.
@@ -28,7 +29,7 @@ const START_SECONDS: u64 = 90;
 /// Seconds for `all_reduce_perf`.
 const REDUCE_SECONDS: u64 = 300;
 /// Seconds that a run past its time limit may take to end.
-const GRACE: u64 = 15;
+pub(super) const GRACE: u64 = 15;
 /// Environment that makes NCCL log its version and the network that it uses.
 const LOG: [&str; 2] = ["NCCL_DEBUG=INFO", "NCCL_DEBUG_SUBSYS=INIT,ENV,NET"];
 /// Lines of a failed run that are shown.
@@ -44,7 +45,9 @@ type Say<'a> = &'a (dyn Fn(&str) + Send + Sync);
 /// Names of hosts by place.
 type Names<'a> = dyn Fn(usize) -> &'a str + 'a;
 
-const NO_USER: &str = "neither an `ssh_mesh` task nor `expect.software.mpi_user` says who starts jobs";
+pub(super) const NO_MPI: &str = "Open MPI is not installed where `explain software.openmpi` looks";
+pub(super) const NO_USER: &str =
+    "neither an `ssh_mesh` task nor `expect.software.mpi_user` says who starts jobs";
 
 fn named(status: CheckStatus, check: &str, message: String, evidence: Vec<Evidence>) -> CheckResult {
     let hint = status.is_finding().then(|| checks::hint(check).to_owned());
@@ -75,8 +78,12 @@ fn partners(hosts: usize, host: usize) -> Vec<usize> {
 }
 
 /// A program in the name of a user.
-fn as_user(seconds: u64, user: &str, words: impl IntoIterator<Item = String>) -> (Script, Duration) {
-    let script = Script::new(shell!("rooted.sh", "active/as_user.sh"));
+pub(super) fn as_user(
+    seconds: u64,
+    user: &str,
+    words: impl IntoIterator<Item = String>,
+) -> (Script, Duration) {
+    let script = Script::new(shell!("shell/rooted.sh", "active/as_user.sh"));
     (script.arg(seconds.to_string()).arg(user.to_owned()).args(words), Duration::from_secs(seconds + GRACE))
 }
 
@@ -109,7 +116,7 @@ pub(super) async fn mesh(members: &[Participant], secrets: &Secrets, say: Say<'_
     let tests = takes_part.iter().enumerate().map(|(at, (place, user))| async move {
         let others = partners(hosts, at);
         let Some(member) = members.get(*place) else { return Vec::new() };
-        let words = ["sh", "-c", include_str!("../shell/active/mesh.sh"), "sh"].map(str::to_owned);
+        let words = ["sh", "-c", include_str!("mesh.sh"), "sh"].map(str::to_owned);
         let words = words.into_iter().chain(others.iter().map(|other| name(*other).to_owned()));
         let (script, deadline) = as_user(MESH_SECONDS, user, words);
         let text = said(member, script, deadline, LIMIT, secrets).await;
@@ -207,7 +214,7 @@ fn reaches(
 }
 
 /// Open MPI of a host: the declared one, or the first that is there.
-fn open_mpi(member: &Participant) -> Option<String> {
+pub(super) fn open_mpi(member: &Participant) -> Option<String> {
     let found = &member.software.as_ref()?.openmpi;
     let prefix = match &member.expect.openmpi_prefix {
         Some(declared) => found.keys().find(|prefix| *prefix == declared.trim_end_matches('/'))?,
@@ -217,7 +224,7 @@ fn open_mpi(member: &Participant) -> Option<String> {
 }
 
 /// `all_reduce_perf` of a host, by the same rule.
-fn all_reduce_perf(member: &Participant) -> Option<String> {
+pub(super) fn all_reduce_perf(member: &Participant) -> Option<String> {
     let found = &member.software.as_ref()?.tests;
     let mut programs =
         found.iter().filter(|(_, linked)| linked.as_ref().is_ok_and(|linked| linked.missing.is_empty()));
@@ -231,7 +238,7 @@ fn all_reduce_perf(member: &Participant) -> Option<String> {
 }
 
 /// Words of `mpirun` for so many processes on each of these hosts.
-fn mpirun_words(program: &str, network: Option<&str>, hosts: &[&str], each: usize) -> Vec<String> {
+pub(super) fn mpirun_words(program: &str, network: Option<&str>, hosts: &[&str], each: usize) -> Vec<String> {
     let list: Vec<String> = hosts.iter().map(|host| format!("{host}:{each}")).collect();
     let total = (hosts.len() * each).to_string();
     let map = format!("ppr:{each}:node");
@@ -255,6 +262,12 @@ fn mpirun_words(program: &str, network: Option<&str>, hosts: &[&str], each: usiz
     words
 }
 
+/// Words of `mpirun` for a program of NCCL: MPI only starts it.
+pub(super) fn nccl_words() -> impl Iterator<Item = String> {
+    let mpi = ["--mca", "pml", "ob1", "--mca", "coll", "^hcoll"].into_iter();
+    mpi.chain(LOG.into_iter().flat_map(|variable| ["-x", variable])).map(str::to_owned)
+}
+
 /// Reports why mpirun started nothing, where its output says so; without a scheduler it logs in by ssh.
 fn why(text: &str) -> String {
     // PRRTE of Open MPI 5 where it has no way to start a process.
@@ -262,19 +275,15 @@ fn why(text: &str) -> String {
         return "; is an ssh client installed there?".to_owned();
     }
     // What ssh says stands before many lines of mpirun.
-    let ssh = ["ssh: ", "Host key verification failed", "Permission denied ("];
-    let line = text.lines().map(str::trim).find(|line| ssh.iter().any(|words| line.contains(words)));
-    line.map(|line| format!(": {line}")).unwrap_or_default()
+    line_of_ssh(text).map(|line| format!(": {line}")).unwrap_or_default()
 }
 
 /// The verdict on a host without Open MPI: it is missing only where it is declared.
-fn without_mpi(id: &str, member: &Participant) -> CheckResult {
-    let text = "Open MPI is not installed where `explain software.openmpi` looks";
-    let expect = &member.expect;
+fn without_mpi(id: &str, expect: &ExpectSoftware) -> CheckResult {
     if expect.openmpi.is_some() || expect.openmpi_prefix.is_some() {
-        untold(id, text)
+        untold(id, NO_MPI)
     } else {
-        skipped(id, text)
+        skipped(id, NO_MPI)
     }
 }
 
@@ -290,7 +299,7 @@ pub(super) async fn mpirun(members: &[Participant], secrets: &Secrets, say: Say<
         } else if let Some(program) = open_mpi(member) {
             ready.push((place, member, program));
         } else {
-            results.insert(place, without_mpi(MPIRUN, member));
+            results.insert(place, without_mpi(MPIRUN, &member.expect));
         }
     }
     let Some((head, first, program)) = ready.first() else { return results };
@@ -405,15 +414,17 @@ pub(super) async fn all_reduce(members: &[Participant], secrets: &Secrets, say: 
         gpus.len()
     } else {
         let Some(mpirun) = open_mpi(first).filter(|_| !user.is_empty()) else {
-            let why =
-                if user.is_empty() { skipped(ALL_REDUCE, NO_USER) } else { without_mpi(ALL_REDUCE, first) };
+            let why = if user.is_empty() {
+                skipped(ALL_REDUCE, NO_USER)
+            } else {
+                without_mpi(ALL_REDUCE, &first.expect)
+            };
             all(&why);
             return results;
         };
         let names: Vec<&str> = ready.iter().map(|(_, member, ..)| member.name.as_str()).collect();
         words.extend(mpirun_words(&mpirun, first.expect.mpi_network.as_deref(), &names, gpus.len()));
-        words.extend(["--mca", "pml", "ob1", "--mca", "coll", "^hcoll"].map(str::to_owned));
-        words.extend(LOG.iter().flat_map(|variable| ["-x", variable].map(str::to_owned)));
+        words.extend(nccl_words());
         1
     };
     let size = largest_size(gpus);
@@ -429,10 +440,7 @@ pub(super) async fn all_reduce(members: &[Participant], secrets: &Secrets, say: 
     let (script, deadline) = as_user(REDUCE_SECONDS, user, words);
     let from = format!("all_reduce_perf on {}", first.name);
     let gpu = gpus.first().map_or("", |gpu| gpu.name.as_str());
-    // All go as slowly as the slowest.
-    let fabrics: Option<Vec<Fabric>> = ready.iter().map(|(_, member, ..)| member.fabric).collect();
-    let slowest = |a: &Fabric, b: &Fabric| a.gbps.total_cmp(&b.gbps);
-    let fabric = fabrics.and_then(|all| all.into_iter().min_by(slowest));
+    let fabric = slowest(ready.iter().map(|(_, member, ..)| member.fabric));
     let (declared, gdr) = (first.thresholds.all_reduce, first.gdr.unwrap_or(false));
     let gate = gate(gpu, gpus.len(), ready.len(), fabric, declared, gdr);
     let result = match said(first, script, deadline, LIMIT * ready.len(), secrets).await {
@@ -459,7 +467,7 @@ fn reduced(text: &str, gate: &nccl::Gate, from: &str, library: Option<&str>) -> 
             let rest = evidence(from, text);
             let rest = rest.into_iter().filter(|seen| !failed.lines.contains(&seen.line));
             let told: Vec<Evidence> = told.chain(rest).collect();
-            return rails::explained(named(CheckStatus::Fail, ALL_REDUCE, failed.message, told));
+            return nccl::explained(named(CheckStatus::Fail, ALL_REDUCE, failed.message, told));
         }
     };
     let judged = nccl::judge(&run, gate);
@@ -469,7 +477,7 @@ fn reduced(text: &str, gate: &nccl::Gate, from: &str, library: Option<&str>) -> 
     let place = library.map(|file| format!(" from {file}")).unwrap_or_default();
     lines.push(Evidence { from: from.to_owned(), line: format!("NCCL {version}{place}") });
     match (judged.fails.first(), judged.warns.first()) {
-        (Some(first), _) => rails::explained(named(CheckStatus::Fail, ALL_REDUCE, first.clone(), lines)),
+        (Some(first), _) => nccl::explained(named(CheckStatus::Fail, ALL_REDUCE, first.clone(), lines)),
         (None, Some(first)) => named(CheckStatus::Warn, ALL_REDUCE, first.clone(), lines),
         (None, None) => {
             let size = run.largest().map_or(0, |row| row.size);
@@ -512,6 +520,27 @@ mod tests {
         );
         assert_eq!(why("No available launching agents were found.\n"), "; is an ssh client installed there?");
         assert_eq!(why("There are not enough slots\n"), "");
+    }
+
+    /// A site with `ssh-mesh` alone runs no job of MPI.
+    #[test]
+    fn open_mpi_is_missed_only_where_it_is_declared() {
+        let told = |expect: ExpectSoftware| without_mpi(MPIRUN, &expect).status;
+        let declared = || Some("5.0.11".to_owned());
+        assert_eq!(told(ExpectSoftware::default()), CheckStatus::Skip);
+        assert_eq!(
+            told(ExpectSoftware { mpi_user: Some("mpi".to_owned()), ..ExpectSoftware::default() }),
+            CheckStatus::Skip
+        );
+        assert_eq!(
+            told(ExpectSoftware { openmpi: declared(), ..ExpectSoftware::default() }),
+            CheckStatus::Unknown
+        );
+        let prefix = Some("/opt/openmpi".to_owned());
+        assert_eq!(
+            told(ExpectSoftware { openmpi_prefix: prefix, ..ExpectSoftware::default() }),
+            CheckStatus::Unknown
+        );
     }
 
     #[test]

@@ -16,8 +16,8 @@ use crate::facts::nvidia::{Gpu, NvidiaQuery, Topology};
 use crate::facts::rdma::{Device, Gid, RdmaQuery};
 use crate::facts::software::{Software, SoftwareQuery, in_jobs_of};
 use crate::facts::{Facts, batch};
+use crate::inventory::Nic;
 use crate::inventory::expect::{ExpectActive, ExpectSoftware};
-use crate::inventory::host::is_compute;
 use crate::inventory::{Host, Promises};
 use crate::secrets::Secrets;
 use crate::shell;
@@ -32,10 +32,14 @@ pub(super) const LIMIT: usize = 256 << 10;
 pub(super) struct RailEnd {
     pub device: String,
     pub port: u32,
-    /// Index of its RoCE v2 GID with an IPv4 address; none on InfiniBand.
+    /// Its place in the host; empty for devices without hardware.
+    pub pci: String,
+    /// Index of its RoCE v2 GID; none on InfiniBand.
     pub gid: Option<u32>,
-    /// Address that the other side connects to.
+    /// Address that the other side connects to over RDMA.
     pub address: String,
+    /// Address over which the two sides of perftest agree, before anything goes over RDMA.
+    pub meet: String,
     /// Whether `address` is one of the RDMA device.
     pub own_address: bool,
     /// Gb/s; none for devices without hardware, whose rate means nothing.
@@ -44,6 +48,25 @@ pub(super) struct RailEnd {
     pub fast: bool,
     /// The number of a GPU under the same `PCIe` switch.
     pub gpu: Option<u32>,
+}
+
+#[cfg(test)]
+impl RailEnd {
+    /// A port of 400 Gb/s without a GPU beside it.
+    pub(super) fn played(rail: usize, address: String) -> Self {
+        Self {
+            device: format!("mlx5_{rail}"),
+            port: 1,
+            pci: format!("0000:0{rail}:00.0"),
+            gid: Some(3),
+            meet: address.clone(),
+            address,
+            own_address: true,
+            rate: Some(400.0),
+            fast: true,
+            gpu: None,
+        }
+    }
 }
 
 /// A host that takes part.
@@ -122,10 +145,8 @@ fn fabric(subject: &Subject<'_>, devices: &[&Device]) -> Option<Fabric> {
     let real = || devices.iter().filter(|device| !device.pci.is_empty());
     let rates = real().flat_map(|device| &device.ports).filter_map(|port| port.rate_gbps);
     let highest = rates.fold(0.0, f64::max);
-    #[expect(clippy::cast_precision_loss, reason = "rates are small numbers")]
-    let rate = |device: &&&Device| {
-        subject.nic_number(device, "rate_gbps").map_or(highest, |declared| declared as f64)
-    };
+    let rate =
+        |device: &&&Device| subject.nic_of(device).and_then(|nic| nic.rate_gbps).map_or(highest, f64::from);
     let gbps: f64 = real().map(|device| rate(&device)).sum();
     (ethernet + infiniband > 0 && gbps > 0.0).then_some(Fabric { network, gbps })
 }
@@ -156,35 +177,36 @@ fn ends(devices: &[&Device], gpus: &BTreeMap<String, u32>, address: &str) -> BTr
         let (name, number) = (device.name.clone(), port.number);
         let gpu = gpus.get(&name).copied();
         let fast = device.is_mlx5() && rate.is_some_and(|rate| rate >= 100.0);
-        if port.link_layer == "InfiniBand" {
-            // The two sides meet over the management network.
-            let end = RailEnd {
-                device: name,
-                port: number,
-                gid: None,
-                address: address.to_owned(),
-                own_address: false,
-                rate,
-                fast,
-                gpu,
-            };
-            return Some(end);
-        }
-        // The others would be led to themselves, or to somebody else.
-        let reached = |gid: &Gid| gid.ipv4().filter(|address| is_of_one_host(IpAddr::V4(*address)));
-        let mut gids = port.gids.iter().filter(|gid| gid.kind == "RoCE v2");
-        let (gid, address) = gids.find_map(|gid| Some((gid, reached(gid)?)))?;
-        let address = address.to_string();
-        Some(RailEnd {
+        let end = |gid, own: Option<IpAddr>, meet: Option<IpAddr>| RailEnd {
             device: name,
             port: number,
-            gid: Some(gid.index),
-            address,
-            own_address: true,
+            pci: device.pci.clone(),
+            gid,
+            address: own.map_or_else(|| address.to_owned(), |own| own.to_string()),
+            meet: meet.map_or_else(|| address.to_owned(), |meet| meet.to_string()),
+            own_address: own.is_some(),
             rate,
             fast,
             gpu,
-        })
+        };
+        if port.link_layer == "InfiniBand" {
+            // The two sides meet over the management network.
+            return Some(end(None, None, None));
+        }
+        let gids = || port.gids.iter().filter(|gid| gid.kind == "RoCE v2");
+        // The others would be led to themselves, or to somebody else.
+        let reached = |gid: &Gid| gid.address().filter(|address| is_of_one_host(*address));
+        let ipv4 = gids().find_map(|gid| Some((gid, reached(gid).filter(IpAddr::is_ipv4)?)));
+        if let Some((gid, own)) = ipv4 {
+            return Some(end(Some(gid.index), Some(own), Some(own)));
+        }
+        // perftest agrees over IPv4 unless it is told otherwise, so that the two sides meet over the management network.
+        if let Some((gid, own)) = gids().find_map(|gid| Some((gid, reached(gid)?))) {
+            return Some(end(Some(gid.index), Some(own), None));
+        }
+        // Neighbours on one link reach each other by these too; rdma_cm would have to be told the link.
+        let gid = gids().find(|gid| gid.is_link_local())?;
+        Some(end(Some(gid.index), None, None))
     };
     devices.iter().filter_map(|device| Some((device.name.clone(), end(device)?))).collect()
 }
@@ -192,7 +214,7 @@ fn ends(devices: &[&Device], gpus: &BTreeMap<String, u32>, address: &str) -> BTr
 /// The devices that carry traffic of jobs: those that are checked, and not for storage or management.
 fn of_jobs<'a>(subject: &Subject<'_>, devices: &'a [Device]) -> Vec<&'a Device> {
     let mut devices = subject.checked(devices);
-    devices.retain(|device| subject.nic_of(device).is_none_or(is_compute));
+    devices.retain(|device| subject.nic_of(device).is_none_or(Nic::is_compute));
     devices
 }
 
@@ -257,8 +279,7 @@ pub(super) async fn open(
             }
         }
     }
-    let subject = Subject::new(host, &facts, 0).and_then(|subject| subject.promised(promises));
-    let subject = subject.map_err(|error| format!("its `expect`: {error}"))?;
+    let subject = Subject::new(host, &facts, 0).promised(promises);
     let devices = subject.rdma().and_then(|rdma| rdma.devices.as_ref().map_err(Clone::clone));
     let gpus = subject.nvidia().and_then(|nvidia| nvidia.smi.as_ref().map_err(Clone::clone));
     let topology = subject.nvidia().ok().and_then(|nvidia| nvidia.topology.as_ref().ok());
@@ -338,6 +359,9 @@ mod tests {
             ],
             ..Port::default()
         };
+        let only = |gids: Vec<Gid>| Port { gids, ..port.clone() };
+        let link = gid(1, "fe80:0000:0000:0000:ba59:9fff:fed4:4a0e", "RoCE v2");
+        let six = only(vec![link.clone(), gid(3, "fd00:0000:0000:0000:0000:0000:0000:0001", "RoCE v2")]);
         let device = |name: &str, pci: &str, port: Port| Device {
             name: name.to_owned(),
             pci: pci.to_owned(),
@@ -350,13 +374,23 @@ mod tests {
             device("mlx5_0", "0000:0c:00.0", port.clone()),
             device("mlx5_1", "0000:12:00.0", down),
             device("mlx5_2", "0000:4b:00.0", ib),
-            device("rxe0", "", port),
+            device("mlx5_6", "0000:54:00.0", six),
+            device("mlx5_7", "0000:54:00.1", only(vec![link])),
+            device("rxe0", "", port.clone()),
         ];
         let found = ends(&devices.iter().collect::<Vec<_>>(), &BTreeMap::new(), "192.0.2.7");
         let roce = &found["mlx5_0"];
         assert_eq!((roce.gid, roce.address.as_str(), roce.rate), (Some(3), "10.0.0.1", Some(200.0)));
         assert!(!found.contains_key("mlx5_1"));
         assert_eq!((found["mlx5_2"].gid, found["mlx5_2"].address.as_str()), (None, "192.0.2.7"));
+        // IPv6 alone: perftest meets over the management network, and rdma_cm needs an address beyond the link.
+        let told = |name: &str| {
+            let end = &found[name];
+            (end.gid, end.address.as_str(), end.meet.as_str(), end.own_address)
+        };
+        assert_eq!(told("mlx5_0"), (Some(3), "10.0.0.1", "10.0.0.1", true));
+        assert_eq!(told("mlx5_6"), (Some(3), "fd00::1", "192.0.2.7", true));
+        assert_eq!(told("mlx5_7"), (Some(1), "192.0.2.7", "192.0.2.7", false));
         assert_eq!(found["rxe0"].rate, None, "the rate of software means nothing");
     }
 
@@ -382,7 +416,7 @@ mod tests {
         );
         let host = case.load(&crate::project::LoadOptions::default()).unwrap().hosts.remove(0);
         let facts = Facts::default();
-        let subject = Subject::new(&host, &facts, 0).unwrap();
+        let subject = Subject::new(&host, &facts, 0);
         let device = |n: u32| Device {
             name: format!("mlx5_{n}"),
             pci: format!("0000:0{n}:00.0"),

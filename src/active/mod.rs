@@ -1,5 +1,5 @@
 //! Active checks (`verify --active`): what hosts do with each other. Pure but for `run`: who is tested
-//! with whom, what the tools printed, what it proves.
+//! with whom, what the tools printed, what it proves. `fleet` makes the tests that `accept` chooses.
 //!
 //! ```text
 //!   hosts ── pairs ──> rounds of disjoint pairs ── rping, ib_write_bw ──> perftest, rping ──> Trial
@@ -10,18 +10,25 @@
 //!
 //! A tool whose output is not understood is an error, never a pass.
 
+mod collective;
+mod fleet;
 pub mod gate;
 mod jobs;
 pub mod judge;
 mod member;
 pub mod nccl;
 mod owners;
+mod pair_test;
 pub mod pairs;
 pub mod perftest;
 mod rails;
 pub mod rping;
 mod run;
 
+pub use collective::{By, Reduced, Reducers, reduce_seconds};
+#[cfg(test)]
+pub(crate) use fleet::testing;
+pub use fleet::{Fleet, Grown, Measure, Meeting, Met, Port, Trial, seconds};
 pub use run::{Traffic, run};
 
 use crate::facts::Facts;

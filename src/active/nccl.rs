@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
+use crate::events::CheckResult;
+
 /// One half of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Side {
@@ -114,6 +116,18 @@ const TROUBLE: &[&str] = &[
     "Permission denied",
     "mpirun was unable",
 ];
+
+/// The same with what to do, where NCCL found no way from one card to another. The kernel gives up when it asks for
+/// the other's address, so that nothing was sent yet.
+pub(super) fn explained(result: CheckResult) -> CheckResult {
+    const NO_WAY: &[&str] =
+        &["Connection timed out", "ETIMEDOUT", "No route to host", "Network is unreachable"];
+    let has_none =
+        |line: &str| line.contains("ibv_modify_qp failed") && NO_WAY.iter().any(|why| line.contains(why));
+    let is_told = has_none(&result.message) || result.evidence.iter().any(|seen| has_none(&seen.line));
+    let hint = "NCCL has no way from a card to one of another host: where the two are of different rails, `active.rails` tells, and NCCL_CROSS_NIC=0 or routes between the rails mend it; where they are of one rail, see `active.rping`";
+    CheckResult { hint: if is_told { Some(hint.to_owned()) } else { result.hint }, ..result }
+}
 
 /// `2.30.7` of 23007, `2.8.4` of 2804: NCCL's codes before 2.9 have one digit less.
 fn version_of(code: &str) -> Option<String> {
@@ -338,6 +352,9 @@ impl Judgement {
     }
 }
 
+/// Of what is expected of GPUs and their network less than this fails.
+pub(super) const PASSES: f64 = 0.85;
+
 /// Judges a run: 95 % of what is expected pass, 85 % warn.
 pub fn judge(run: &Run, gate: &Gate) -> Judgement {
     let mut judged = Judgement::default();
@@ -355,7 +372,7 @@ pub fn judge(run: &Run, gate: &Gate) -> Judgement {
         (Some(_), Some(_)) => {}
     }
     match (gate.busbw, run.busbw()) {
-        (Some(Busbw::Expected(wanted)), Some(seen)) if seen < wanted * 0.85 => {
+        (Some(Busbw::Expected(wanted)), Some(seen)) if seen < wanted * PASSES => {
             judged.fails.push(format!("{seen:.1} GB/s at the largest size, expected {wanted:.1}"));
         }
         (Some(Busbw::Expected(wanted)), Some(seen)) if seen < wanted * 0.95 => {

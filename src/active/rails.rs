@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::judge::PairEnded;
 use super::member::{Participant, skipped, untold};
+use super::pair_test::{Tool, pair_of};
 use super::pairs::{Pair, Round, neighbours};
-use super::run::{Tool, pair_of};
 use crate::checks;
 use crate::checks::active::RAILS;
 use crate::events::{CheckResult, CheckStatus, Evidence};
@@ -161,18 +161,6 @@ fn judged(
     })
 }
 
-/// The same with what to do, where NCCL found no way from one card to another. The kernel gives up when it asks for
-/// the other's address, so that nothing was sent yet.
-pub(super) fn explained(result: CheckResult) -> CheckResult {
-    const NO_WAY: &[&str] =
-        &["Connection timed out", "ETIMEDOUT", "No route to host", "Network is unreachable"];
-    let has_none =
-        |line: &str| line.contains("ibv_modify_qp failed") && NO_WAY.iter().any(|why| line.contains(why));
-    let is_told = has_none(&result.message) || result.evidence.iter().any(|seen| has_none(&seen.line));
-    let hint = "NCCL has no way from a card to one of another host: where the two are of different rails, `active.rails` tells, and NCCL_CROSS_NIC=0 or routes between the rails mend it; where they are of one rail, see `active.rping`";
-    CheckResult { hint: if is_told { Some(hint.to_owned()) } else { result.hint }, ..result }
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::{Arc, Mutex};
@@ -199,12 +187,12 @@ mod tests {
         async fn run(&mut self, frame: &Frame, on_part: OnPart<'_>) -> Result<(), TransportError> {
             let args = &frame.parts[0].script.args;
             let word = |at: usize| if let Arg::Word(word) = &args[at] { word.as_str() } else { "" };
-            assert_eq!((word(4), args.len() > 4), ("latency", true));
+            assert_eq!((word(4), word(5)), ("latency", "4"));
             let mut output = TABLE;
-            if args.len() > 5 {
+            if args.len() > 6 {
                 *self.1.lock().unwrap() += 1;
                 // 10.RAIL.0.HOST
-                let rail = word(5).split('.').nth(1).unwrap();
+                let rail = word(6).split('.').nth(1).unwrap();
                 if (self.0)(word(1), rail) {
                     output = REFUSED;
                 }
@@ -226,16 +214,7 @@ mod tests {
     }
 
     fn member(host: usize, rails: usize, cut: Cut, tries: &Arc<Mutex<usize>>) -> Participant {
-        let end = |rail: usize| RailEnd {
-            device: format!("mlx5_{rail}"),
-            port: 1,
-            gid: Some(3),
-            address: format!("10.{rail}.0.{host}"),
-            own_address: true,
-            rate: Some(400.0),
-            fast: true,
-            gpu: None,
-        };
+        let end = |rail: usize| RailEnd::played(rail, format!("10.{rail}.0.{host}"));
         Participant {
             name: format!("gpu{host}"),
             hostname: format!("gpu{host}"),
@@ -351,7 +330,11 @@ mod tests {
         let hint = |line: &str| {
             let evidence =
                 vec![Evidence { from: "all_reduce_perf on gpu0".to_owned(), line: line.to_owned() }];
-            explained(CheckResult { evidence, ..untold("active.all_reduce", "it failed") }).hint
+            super::super::nccl::explained(CheckResult {
+                evidence,
+                ..untold("active.all_reduce", "it failed")
+            })
+            .hint
         };
         let warn = "gpu0:81:99 [5] ibvwrap.c:262 NCCL WARN Call to ibv_modify_qp failed with";
         let no_way = hint(&format!(

@@ -2,89 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
-use std::time::Duration;
 
 use futures::StreamExt as _;
 
-use super::judge::{PairEnded, PairTrial, RailTests, results};
-use super::member::{LIMIT, Participant, RailEnd, open, said, skipped, untold};
+use super::judge::{PairTrial, RailTests, results};
+use super::member::{Participant, open, skipped, untold};
 use super::owners::{Claims, contested};
+use super::pair_test::{Tool, pair_of};
 use super::pairs::{Round, neighbours};
-use super::perftest::{self, Way};
-use super::{jobs, rails, rping};
+use super::perftest::Way;
+use super::{jobs, rails};
 use crate::checks;
-use crate::checks::active::{BANDWIDTH, BOTH_WAYS, GPU_BANDWIDTH, LATENCY, RAILS, RPING};
+use crate::checks::active::{BANDWIDTH, GPU_BANDWIDTH, RPING};
 use crate::events::{CheckResult, CheckStatus, PairTest};
 use crate::inventory::{Host, Promises};
 use crate::secrets::Secrets;
-use crate::shell;
-use crate::transport::{Script, Transport};
-
-/// Pings of one test.
-const PINGS: usize = 5;
-/// Seconds that one bandwidth test sends.
-const SECONDS: u64 = 3;
-/// Longest time for one test with all that may go wrong.
-const DEADLINE: Duration = Duration::from_secs(90);
-/// A test between two hosts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tool {
-    Rping,
-    Bandwidth(Way),
-    Latency,
-    /// Whether a read arrives at all.
-    Reach,
-}
-
-impl Tool {
-    fn check(self) -> &'static str {
-        match self {
-            Self::Rping => RPING,
-            Self::Bandwidth(Way::One) => BANDWIDTH,
-            Self::Bandwidth(Way::Both) => BOTH_WAYS,
-            Self::Bandwidth(Way::Gpu) => GPU_BANDWIDTH,
-            Self::Latency => LATENCY,
-            Self::Reach => RAILS,
-        }
-    }
-
-    /// As people would type it.
-    fn command(self) -> &'static str {
-        match self {
-            Self::Rping => "rping",
-            Self::Bandwidth(Way::One) => "ib_write_bw",
-            Self::Bandwidth(Way::Both) => "ib_write_bw -b",
-            Self::Bandwidth(Way::Gpu) => "ib_write_bw --use_cuda",
-            Self::Latency | Self::Reach => "ib_read_lat",
-        }
-    }
-
-    /// Returns the threshold that the inventory declares for a host.
-    fn declared(self, member: &Participant) -> Option<f64> {
-        let thresholds = &member.thresholds;
-        let declared = match self {
-            Self::Rping | Self::Reach => None,
-            Self::Bandwidth(Way::One) => thresholds.ib_write_bw,
-            Self::Bandwidth(Way::Both) => thresholds.ib_write_bw_both,
-            Self::Bandwidth(Way::Gpu) => thresholds.gpu_write_bw,
-            Self::Latency => thresholds.ib_read_lat,
-        };
-        declared.map(f64::from)
-    }
-
-    fn tool(self) -> &'static str {
-        match self {
-            Self::Rping => "rping",
-            Self::Bandwidth(_) => "ib_write_bw",
-            Self::Latency | Self::Reach => "ib_read_lat",
-        }
-    }
-
-    /// Whether its number differs from site to site, so that missing an undeclared threshold only warns.
-    fn only_warns(self) -> bool {
-        matches!(self, Self::Bandwidth(Way::Both | Way::Gpu) | Self::Latency)
-    }
-}
+use crate::transport::Transport;
 
 /// Results of the tests between hosts.
 #[derive(Debug, Default)]
@@ -103,26 +36,15 @@ pub async fn run(
     parallel: usize,
     say: &(dyn Fn(&str) + Send + Sync),
 ) -> Traffic {
-    let opened: Vec<(String, Result<Participant, String>)> = futures::stream::iter(hosts)
-        .map(|(host, promises)| async { (host.name.clone(), open(transport, host, promises, secrets).await) })
-        .buffered(parallel.max(1))
-        .collect()
-        .await;
+    let (members, silent) = opened(transport, hosts, secrets, parallel).await;
     let mut found = Traffic::default();
-    let mut members = Vec::new();
-    for (name, member) in opened {
-        match member {
-            Ok(member) => members.push(member),
-            Err(reason) => {
-                let all = checks::TABLE
-                    .iter()
-                    .filter(|check| check.needs == checks::Needs::Active)
-                    .map(|check| untold(check.id, &reason));
-                found.results.insert(name, all.collect());
-            }
-        }
+    for (name, reason) in silent {
+        let all = checks::TABLE
+            .iter()
+            .filter(|check| check.needs == checks::Needs::Active)
+            .map(|check| untold(check.id, &reason));
+        found.results.insert(name, all.collect());
     }
-    settle(hosts, &mut members);
     let mut results = Vec::new();
     let bandwidths = [Way::One, Way::Both, Way::Gpu].map(Tool::Bandwidth);
     for test in std::iter::once(Tool::Rping).chain(bandwidths).chain([Tool::Latency]) {
@@ -147,6 +69,30 @@ pub async fn run(
     }))
     .await;
     found
+}
+
+/// Logs in to hosts; those that could not be asked are named with the reason.
+pub(super) async fn opened(
+    transport: &dyn Transport,
+    hosts: &[(Host, Promises)],
+    secrets: &Secrets,
+    parallel: usize,
+) -> (Vec<Participant>, BTreeMap<String, String>) {
+    let opened: Vec<(String, Result<Participant, String>)> = futures::stream::iter(hosts)
+        .map(|(host, promises)| async { (host.name.clone(), open(transport, host, promises, secrets).await) })
+        .buffered(parallel.max(1))
+        .collect()
+        .await;
+    let mut members = Vec::new();
+    let mut silent = BTreeMap::new();
+    for (name, member) in opened {
+        match member {
+            Ok(member) => members.push(member),
+            Err(reason) => drop(silent.insert(name, reason)),
+        }
+    }
+    settle(hosts, &mut members);
+    (members, silent)
 }
 
 /// Leaves out the cards of hosts that claim an address of another host.
@@ -200,7 +146,10 @@ async fn tested(
         } else if test == Tool::Rping && !rails.values().any(|end| end.own_address) {
             all.insert(
                 place,
-                skipped(test.check(), "InfiniBand ports without an address: see active.ib_write_bw"),
+                skipped(
+                    test.check(),
+                    "ports without an address that rdma_cm could use: see active.ib_write_bw",
+                ),
             );
         }
     }
@@ -251,7 +200,7 @@ async fn tested(
 }
 
 /// Returns the reason why a host does not take part in a test from GPU to GPU.
-fn without_gpu(test: Tool, member: &Participant) -> Option<CheckResult> {
+pub(super) fn without_gpu(test: Tool, member: &Participant) -> Option<CheckResult> {
     if test != Tool::Bandwidth(Way::Gpu) {
         return None;
     }
@@ -294,85 +243,4 @@ async fn round_of(
         ((pair.0.min(pair.1), pair.0.max(pair.1)), trial)
     });
     futures::future::join_all(tests).await.into_iter().collect()
-}
-
-/// Tests one pair on these rails of its sides; what it measures goes into `figure`.
-pub(super) async fn pair_of(
-    test: Tool,
-    rails: (&str, &str),
-    (server, client): (&Participant, &Participant),
-    secrets: &Secrets,
-    figure: &mut Option<f64>,
-) -> PairEnded {
-    let (Some(here), Some(there)) = (server.end(rails.0), client.end(rails.1)) else {
-        return Err("the rail is gone".to_owned());
-    };
-    let (serve, send) = match test {
-        Tool::Rping => {
-            let args = [here.address.clone(), PINGS.to_string()];
-            (
-                Script::new(shell!("active/rping_server.sh")).args(args.clone()),
-                Script::new(shell!("active/rping_client.sh")).args(args),
-            )
-        }
-        Tool::Bandwidth(_) | Tool::Latency | Tool::Reach => {
-            let script = |end: &RailEnd| {
-                let gid = end.gid.map(|gid| gid.to_string()).unwrap_or_default();
-                let way = match (test, end.gpu) {
-                    (Tool::Latency | Tool::Reach, _) => "latency".to_owned(),
-                    (Tool::Bandwidth(Way::Gpu), Some(gpu)) => gpu.to_string(),
-                    (Tool::Bandwidth(Way::Both), _) => "both".to_owned(),
-                    (Tool::Bandwidth(Way::One | Way::Gpu) | Tool::Rping, _) => "one".to_owned(),
-                };
-                let args = [SECONDS.to_string(), end.device.clone(), end.port.to_string(), gid, way];
-                Script::new(shell!("active/perftest.sh")).args(args)
-            };
-            (script(here), script(there).arg(here.address.clone()))
-        }
-    };
-    let (served, sent) = futures::join!(
-        said(server, serve, DEADLINE, LIMIT, secrets),
-        said(client, send, DEADLINE, LIMIT, secrets)
-    );
-    let text = sent?;
-    // Where the client says nothing of use, the server may.
-    let or_server = |error: String| {
-        let said = match (&served, test) {
-            (Err(reason), _) => Some(reason.clone()),
-            (Ok(text), Tool::Bandwidth(_) | Tool::Latency | Tool::Reach) => perftest::trouble(text),
-            (Ok(_), Tool::Rping) => None,
-        };
-        said.map_or(error.clone(), |said| format!("{error}; {}: {said}", server.name))
-    };
-    match test {
-        Tool::Rping => rping::client(&text, PINGS).map(|()| format!("{PINGS} pings")).map_err(or_server),
-        Tool::Bandwidth(way) => {
-            let seen = perftest::bandwidth(&text).map_err(or_server)?;
-            *figure = Some(seen.average_gbps);
-            let told = format!("{:.1} Gb/s", seen.average_gbps);
-            let rate = here.rate.zip(there.rate).map(|(one, other)| one.min(other));
-            let declared = [client, server].iter().filter_map(|end| test.declared(end)).reduce(f64::min);
-            match (declared, rate) {
-                (Some(wanted), _) if seen.average_gbps < wanted => {
-                    Err(format!("{told}, at least {wanted} expected"))
-                }
-                (None, Some(rate)) if seen.average_gbps < perftest::threshold(way, rate) => Err(format!(
-                    "{told} over a link of {rate} Gb/s, at least {:.0} expected",
-                    perftest::threshold(way, rate)
-                )),
-                _ => Ok(told),
-            }
-        }
-        Tool::Reach => perftest::latency(&text).map(|took| format!("{took:.1} µs")).map_err(or_server),
-        Tool::Latency => {
-            let took = perftest::latency(&text).map_err(or_server)?;
-            *figure = Some(took);
-            let declared = [client, server].iter().filter_map(|end| test.declared(end)).reduce(f64::max);
-            let known = (here.fast && there.fast).then_some(perftest::LATENCY_US);
-            match declared.or(known) {
-                Some(most) if took > most => Err(format!("{took:.1} µs, at most {most} expected")),
-                _ => Ok(format!("{took:.1} µs")),
-            }
-        }
-    }
 }

@@ -9,6 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::format::{Entry, FORMAT, HEAD, Index, LONGEST, MAGIC, is_inside};
 use crate::disk;
+use crate::exit::{self, Exit};
 use crate::inventory::Host;
 use crate::words::hex;
 
@@ -20,6 +21,12 @@ pub struct Refused {
     pub message: String,
     /// Advice for the user.
     pub hint: String,
+}
+
+impl From<Refused> for Exit {
+    fn from(error: Refused) -> Self {
+        Self::new(exit::CONFIG, error.message).hint(error.hint)
+    }
 }
 
 /// A bundle that was unpacked. Its directory goes with this.

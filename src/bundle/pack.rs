@@ -9,6 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::format::{Entry, FORMAT, Index, MAGIC, list_key};
 use crate::disk;
+use crate::exit::{self, Exit};
 use crate::inventory::Origin;
 use crate::playbook::files::normal;
 use crate::project::Project;
@@ -23,6 +24,16 @@ pub struct PackError {
     pub message: String,
     /// Advice for the user.
     pub hint: Option<String>,
+}
+
+impl From<PackError> for Exit {
+    fn from(error: PackError) -> Self {
+        let exit = Self::new(exit::CONFIG, error.message);
+        match error.hint {
+            Some(hint) => exit.hint(hint),
+            None => exit,
+        }
+    }
 }
 
 /// A bundle that can be written.

@@ -5,6 +5,8 @@
 pub enum Output {
     /// The kernel's log.
     Kernel,
+    /// A program of a host or a job; the words tell which, as texts come without a name.
+    Tool,
 }
 
 /// Severity of a sign.
@@ -16,6 +18,43 @@ pub enum Counts {
     Warn,
     /// The host should get no jobs.
     Fail,
+}
+
+/// Place of a sign between the first cause and its last consequence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// It names what went wrong.
+    Cause,
+    /// It tells of trouble whose cause stands elsewhere: a peer that is gone, a package that another one broke.
+    Effect,
+    /// It only counts up what was said before: `Sub-process returned an error code`.
+    Summary,
+}
+
+/// Certainty of what a row says, which is that of its source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Sure {
+    /// One of several causes of these words.
+    Guess,
+    /// The usual cause.
+    Likely,
+    /// The words have no other cause, or the source proved it.
+    Confirmed,
+}
+
+/// The heaviest thing that a remedy asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Remedy {
+    /// Nothing, or a look.
+    Look,
+    /// Settings, a service or a job that is started again, files, accounts.
+    Settings,
+    /// Packages, modules or images in another version.
+    Install,
+    /// A reset of a device, a reboot, a power cycle.
+    Reset,
+    /// Another part.
+    Replace,
 }
 
 /// A condition on what else the same log says.
@@ -61,23 +100,35 @@ pub struct Cause {
     pub id: &'static str,
     /// Source of the sign's words.
     pub output: Output,
-    /// The check that tells of it.
+    /// The check that tells of it; empty for what no check asks for.
     pub check: &'static str,
-    /// Pattern of the printed text, from the beginning of a message, in what POSIX extended expressions and
-    /// the crate `regex` read alike, with parts that have names, and with the words of `super::table` for
-    /// an address or the name of a process.
+    /// Pattern of the printed text, with parts that have names. Of the kernel: from the beginning of a message, in what
+    /// POSIX extended expressions and the crate `regex` read alike, with the words of `super::table` for
+    /// an address or the name of a process. Of a tool: anywhere in a line, in what the crate `regex` reads.
     pub sign: &'static str,
     /// The words of a finding, with parts of the sign: `Xid {number}`. A text in brackets is left out where the line
     /// has no such part: `Xid {number}[ on link {link}]`.
     pub says: &'static str,
     /// Its meaning, in a sentence.
     pub means: &'static str,
+    /// Place between first cause and last consequence.
+    pub role: Role,
+    /// Causes that bring it about, where they are said in the same texts.
+    pub follows: &'static [&'static str],
+    /// Patterns of lines near it whose named parts belong to it.
+    pub near: &'static [&'static str],
     /// Severity by itself.
     pub counts: Counts,
     /// Conditions under which it counts for more.
     pub worse: &'static [Worse],
     /// Remedy.
     pub act: &'static str,
+    /// The heaviest thing that the remedy asks for.
+    pub remedy: Remedy,
+    /// Whether it goes by itself in a moment, so that a second try is worth it.
+    pub passing: bool,
+    /// Certainty.
+    pub sure: Sure,
     /// Its causes, where what is said beside it tells them apart; the first that fits is taken.
     pub apart: &'static [Apart],
     /// Causes that take it back when they are said later of the same device.
@@ -98,15 +149,24 @@ pub(super) const ROW: Cause = Cause {
     sign: "",
     says: "",
     means: "",
+    role: Role::Cause,
+    follows: &[],
+    near: &[],
     counts: Counts::Warn,
     worse: &[],
     act: "",
+    remedy: Remedy::Look,
+    passing: false,
+    sure: Sure::Likely,
     apart: &[],
     ended_by: &[],
     begins: false,
     sources: &[],
     samples: &[],
 };
+
+/// A row of a tool to begin with.
+pub(super) const TOOL: Cause = Cause { output: Output::Tool, counts: Counts::Fail, ..ROW };
 
 /// A source with its day.
 pub(super) const fn seen(place: &'static str, day: &'static str) -> Source {

@@ -44,7 +44,7 @@ static PREFIX: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// The message of a line; `None` where a program wrote it.
-fn message(line: &str) -> Option<&str> {
+pub(super) fn message(line: &str) -> Option<&str> {
     let Some(found) = PREFIX.as_ref().and_then(|prefix| prefix.captures(line)) else { return Some(line) };
     let number = |name| found.name(name).map(|level| level.as_str().parse().unwrap_or(u32::MAX));
     let of_a_program = number("raw").or(number("record")).is_some_and(|level: u32| level >= 8)

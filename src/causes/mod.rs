@@ -12,6 +12,8 @@
 
 mod cause;
 mod message;
+mod needles;
+mod reading;
 mod table;
 mod kernel {
     pub(super) mod disk;
@@ -23,9 +25,44 @@ mod kernel {
     pub(super) mod stalls;
     pub(super) mod xid;
 }
+mod tools {
+    pub(super) mod access;
+    pub(super) mod apptainer;
+    pub(super) mod bmc;
+    pub(super) mod builds;
+    pub(super) mod containers;
+    pub(super) mod cuda;
+    pub(super) mod dcgm;
+    pub(super) mod disks;
+    pub(super) mod fabric;
+    pub(super) mod firmware;
+    pub(super) mod gds;
+    pub(super) mod general;
+    pub(super) mod help_texts;
+    pub(super) mod kernel;
+    pub(super) mod kube;
+    pub(super) mod mlx5;
+    pub(super) mod modules;
+    pub(super) mod mpi;
+    pub(super) mod munge;
+    pub(super) mod nccl;
+    pub(super) mod network;
+    pub(super) mod nvidia;
+    pub(super) mod oci;
+    pub(super) mod packages;
+    pub(super) mod runtimes;
+    pub(super) mod shares;
+    pub(super) mod slurm;
+    pub(super) mod steps;
+    pub(super) mod storage;
+    pub(super) mod system;
+    pub(super) mod torch;
+    pub(super) mod verbs;
+}
 
-pub use cause::{Apart, Cause, Counts, Output, Source, When, Worse};
+pub use cause::{Apart, Cause, Counts, Output, Remedy, Role, Source, Sure, When, Worse};
 pub use message::{Message, messages};
+pub use reading::{Finding, Place, Reading};
 pub use table::{Said, TABLE, find, read, sift};
 
 #[cfg(test)]

@@ -8,6 +8,9 @@ use super::shared::verdict::{Checked, Findings, Verdict};
 use super::{Check, Needs, Subject};
 use crate::events::CheckStatus::{Fail, Warn};
 use crate::facts::GapKind;
+use crate::facts::base::boot::Boot;
+use crate::facts::base::kernel;
+use crate::facts::base::pci::Pci;
 use crate::facts::driver::{Driver, DriverPackage, Kernel, upstream};
 use crate::facts::driver_upkeep::{Transaction, Upkeep};
 
@@ -123,7 +126,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         severity: Fail,
         expects: "on hosts with NVSwitches or with a board of NVLink 5 (HGX B200, B300: ib_umad is loaded there as well), or where `expect.driver.fabric_manager` is true: nvidia-fabricmanager active, its version exactly that of the driver; `expect.driver.fabric_manager: false` skips it",
         why: "Without it, or with another patch level, CUDA fails with error 802 although nvidia-smi reports no problem.",
-        hint: "install the fabric manager of exactly the driver's version, `systemctl enable --now nvidia-fabricmanager`",
+        hint: "install the fabric manager of exactly the driver's version (and nvlsm on boards of NVLink 5), `systemctl enable --now nvidia-fabricmanager`",
         source: "Fabric Manager for NVIDIA NVSwitch Systems (user guide)",
         run: fabric_manager,
     },
@@ -134,8 +137,8 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         severity: Warn,
         expects: "unattended-upgrades and dnf-automatic are off, or they leave the packages of the driver alone",
         why: "Upgrades overnight are the usual cause of \"Driver/library version mismatch\".",
-        hint: "set `APT::Periodic::Unattended-Upgrade \"0\";`, and hold the packages of the driver",
-        source: "unattended-upgrade(8); apt.conf(5); apt-mark(8)",
+        hint: "the playbook `no-upgrades` takes kernel, driver and RDMA out of them, by name; or hold the packages of the driver",
+        source: "unattended-upgrade(8); apt.conf(5); apt-mark(8); dnf-automatic(8)",
         run: upgrades,
     },
     Check {
@@ -296,7 +299,7 @@ fn is_dkms(subject: &Subject<'_>) -> bool {
 /// The kernel that boots next, when that is known and not somebody else's.
 fn next<'s>(subject: &'s Subject<'_>) -> Result<(&'s str, Option<&'s Kernel>), Verdict> {
     subject.has_own_kernel()?;
-    let release = subject.fact("/boot/next_kernel")?;
+    let release = subject.fact("facts.boot.next_kernel", |boot: &Boot| &boot.next_kernel)?;
     Ok((release, subject.driver()?.kernels.iter().find(|kernel| kernel.image && kernel.release == release)))
 }
 
@@ -306,9 +309,9 @@ fn headers(subject: &Subject<'_>) -> Checked {
     if !is_dkms(subject) {
         return Err(Verdict::Skip("DKMS does not build the driver".to_owned()));
     }
-    let running = subject.fact("/kernel/release")?;
+    let running = subject.kernel()?;
     let mut findings = Findings::default();
-    match subject.facts.pointer("/kernel/headers").and_then(serde_json::Value::as_bool) {
+    match subject.base().map(|kernel: &kernel::Kernel| kernel.headers) {
         Some(true) => {}
         Some(false) => {
             let file = format!("/lib/modules/{running}/build/Makefile");
@@ -402,13 +405,23 @@ pub(in crate::checks) fn holders(subject: &Subject<'_>) -> Vec<String> {
 fn fabric_manager(subject: &Subject<'_>) -> Checked {
     const UNIT: &str = "systemctl is-active nvidia-fabricmanager";
     subject.has_gpus()?;
-    let switches = subject.facts.pointer("/pci/nvswitches").and_then(serde_json::Value::as_array);
+    let pci = subject.base::<Pci>();
     match subject.expect_driver().fabric_manager {
         Some(false) => return Err(Verdict::Skip("no fabric manager is wanted on this host".to_owned())),
-        None if subject.is_guest() && switches.is_none_or(Vec::is_empty) => {
+        None if subject.is_guest() && pci.is_none_or(|pci| pci.nvswitches.is_empty()) => {
             return Err(Verdict::Skip("the machine around this guest has the NVSwitches".to_owned()));
         }
-        None if !subject.needs_fabric_manager() => return Err(Verdict::Skip("no NVSwitch".to_owned())),
+        None if !subject.needs_fabric_manager() => {
+            // The GPUs of a rack's NVLink have none on their host, so this is not known of what comes.
+            return Err(match subject.newer_gpu() {
+                Some(device) => Verdict::unknown(
+                    "a GPU is newer than all that are known here: say `expect.driver.fabric_manager`",
+                    "/sys/bus/pci/devices",
+                    format!("10de:{device}"),
+                ),
+                None => Verdict::Skip("no NVSwitch".to_owned()),
+            });
+        }
         Some(true) | None => {}
     }
     let upkeep = subject.upkeep()?;
@@ -430,7 +443,7 @@ fn fabric_manager(subject: &Subject<'_>) -> Checked {
         let how = "not loaded: without it the fabric manager does not reach the switches of NVLink 5";
         findings.wrong("ib_umad", how, "/proc/modules", "no ib_umad");
         return Ok(findings.verdict("").hint(
-            "`modprobe ib_umad` and a line ib_umad in /etc/modules-load.d; nvlsm and a driver of the cards with it must be installed; then `systemctl restart nvidia-fabricmanager`",
+            "`modprobe ib_umad` and a line ib_umad in /etc/modules-load.d (on Ubuntu's cloud kernels it is in linux-modules-extra-$(uname -r)); nvlsm and a driver of the cards with it must be installed; then `systemctl restart nvidia-fabricmanager`",
         ));
     }
     let loaded = subject.loaded()?.map(|loaded| loaded.version.as_str());

@@ -2,18 +2,26 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value as Json;
 use sha2::Digest as _;
 
 use super::rdma::setup::roce_v2;
 use super::shared::clock;
-use super::shared::compare::{Compared, How, alone, same};
+use super::shared::compare::{Compared, How, Property, alone, same};
 use super::{Check, Needs, Subject};
 use crate::events::CheckStatus::{Fail, Warn};
+use crate::facts::base::cpu::Cpu;
+use crate::facts::base::hostname::Hostname;
+use crate::facts::base::ids::Ids;
+use crate::facts::base::memory::Memory;
+use crate::facts::base::mounts::Mounts;
+use crate::facts::base::network::Network;
+use crate::facts::base::os::Os;
+use crate::facts::base::users::Users;
 use crate::hostlist;
 
 macro_rules! compared {
-    ($id:literal, $title:literal, $severity:ident, $expects:expr, $run:expr, $why:literal, $hint:literal, $source:literal, $how:expr, $read:expr) => {
+    ($id:literal, $title:literal, $severity:ident, $expects:expr, $run:expr, $why:literal, $hint:literal, $source:literal, $how:expr, $read:expr) => {{
+        const PROPERTY: Property = Property { id: $id, how: $how, read: $read };
         Compared {
             check: Check {
                 id: $id,
@@ -24,12 +32,11 @@ macro_rules! compared {
                 why: $why,
                 hint: $hint,
                 source: $source,
-                run: |subject| $run(subject, $id),
+                run: |subject| $run(subject, &PROPERTY),
             },
-            how: $how,
-            read: $read,
+            property: PROPERTY,
         }
-    };
+    }};
 }
 
 /// A value that hosts share; in braces: with whom, and the check of the host by itself.
@@ -88,7 +95,7 @@ pub(in crate::checks) const COMPARED: &[Compared] = &[
         "upgrade and reboot the outliers",
         "uname(2)",
         { everywhere: false, after: None },
-        |s| one(text(s, "/kernel/release"))
+        |s| one(s.kernel().ok().map(str::to_owned))
     ),
     outlier!(
         "fleet.os",
@@ -198,7 +205,7 @@ pub(in crate::checks) const COMPARED: &[Compared] = &[
         "the management controller says which module is missing; differences up to 1 % are ignored",
         "proc(5)",
         { everywhere: false, after: None },
-        |s| one(s.facts.pointer("/memory/total_mib").and_then(Json::as_u64).map(|mib| mib.to_string()))
+        |s| one(s.base().map(|memory: &Memory| memory.total_mib.to_string()))
     ),
     outlier!(
         "fleet.cpus",
@@ -208,10 +215,7 @@ pub(in crate::checks) const COMPARED: &[Compared] = &[
         "compare `lscpu` and the firmware setups",
         "lscpu(1)",
         { everywhere: false, after: None },
-        |s| {
-            let count = s.facts.pointer("/cpu/count").and_then(Json::as_u64);
-            one(count.zip(text(s, "/cpu/model")).map(|(count, model)| format!("{count} x {model}")))
-        }
+        |s| one(s.base().map(|cpu: &Cpu| format!("{} x {}", cpu.count, cpu.model)))
     ),
     outlier!(
         "fleet.mounts",
@@ -239,7 +243,7 @@ pub(in crate::checks) const COMPARED: &[Compared] = &[
         "It happens with cloned images: DHCP gives both hosts the same address, and their logs are mixed up.",
         "give all but one of them a new id, and reboot these: provision exec INVENTORY --hosts HOSTS -- sh -c 'rm -f /etc/machine-id /var/lib/dbus/machine-id && systemd-machine-id-setup'",
         "machine-id(5)",
-        |s| one(text(s, "/ids/machine_id"))
+        |s| one(s.base().and_then(|ids: &Ids| said(&ids.machine_id)))
     ),
     unique!(
         "fleet.product_uuid",
@@ -248,7 +252,11 @@ pub(in crate::checks) const COMPARED: &[Compared] = &[
         "compare the addresses of the two hosts in the inventory",
         "dmidecode(8)",
         // Containers have that of the machine around them.
-        |s| if s.is_container() { Vec::new() } else { one(text(s, "/ids/product_uuid")) }
+        |s| if s.is_container() {
+            Vec::new()
+        } else {
+            one(s.base().and_then(|ids: &Ids| said(&ids.product_uuid)))
+        }
     ),
     unique!(
         "fleet.hostname",
@@ -256,7 +264,7 @@ pub(in crate::checks) const COMPARED: &[Compared] = &[
         "Slurm, MPI and the hosts file know hosts by name.",
         "give one of them another name: the `hostname` resource",
         "hostname(7)",
-        |s| one(text(s, "/hostname"))
+        |s| one(s.base().and_then(|Hostname(name)| said(name)))
     ),
     unique!(
         "fleet.address",
@@ -304,15 +312,13 @@ fn one(value: Option<String>) -> Vec<(String, String)> {
     value.map(|value| vec![(String::new(), value)]).unwrap_or_default()
 }
 
-fn text(subject: &Subject<'_>, path: &str) -> Option<String> {
-    let text = subject.facts.pointer(path).and_then(Json::as_str)?;
+fn said(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
 fn os(subject: &Subject<'_>) -> Option<String> {
-    // What becomes a release has no number yet.
-    let release = text(subject, "/os/version_id").or_else(|| text(subject, "/os/codename"))?;
-    Some(format!("{} {release}", text(subject, "/os/id")?))
+    let os: &Os = subject.base()?;
+    Some(format!("{} {}", said(&os.id)?, os.release()?))
 }
 
 /// Different values of the GPUs of a host in one text.
@@ -393,12 +399,11 @@ fn gid_index(subject: &Subject<'_>) -> Option<String> {
 }
 
 fn mounts(subject: &Subject<'_>) -> Option<String> {
-    let all = subject.facts.pointer("/mounts").and_then(Json::as_array)?;
-    let field = |mount: &Json, key: &str| mount.get(key).and_then(Json::as_str).unwrap_or("").to_owned();
+    let Mounts(all) = subject.base()?;
     let shared: BTreeSet<String> = all
         .iter()
-        .filter(|mount| mount.get("local").and_then(Json::as_bool) == Some(false))
-        .map(|mount| format!("{} on {}", field(mount, "source"), field(mount, "path")))
+        .filter(|mount| !mount.local)
+        .map(|mount| format!("{} on {}", mount.source, mount.path))
         .collect();
     Some(if shared.is_empty() {
         "none".to_owned()
@@ -409,30 +414,22 @@ fn mounts(subject: &Subject<'_>) -> Option<String> {
 
 /// Users of people: their number and that of their group.
 fn users(subject: &Subject<'_>) -> Vec<(String, String)> {
-    let list = subject.facts.pointer("/users/list").and_then(Json::as_array);
-    let number = |user: &Json, key: &str| user.get(key).and_then(Json::as_u64);
-    list.into_iter()
-        .flatten()
-        .filter_map(|user| {
-            let (uid, gid) = (number(user, "uid")?, number(user, "gid")?);
-            let name = user.get("name").and_then(Json::as_str)?;
-            (1000..60_000).contains(&uid).then(|| (name.to_owned(), format!("uid {uid}, gid {gid}")))
-        })
+    let users = subject.base().into_iter().flat_map(|users: &Users| &users.list);
+    users
+        .filter(|user| (1000..60_000).contains(&user.uid))
+        .map(|user| (user.name.clone(), format!("uid {}, gid {}", user.uid, user.gid)))
         .collect()
 }
 
 fn addresses(subject: &Subject<'_>) -> Vec<(String, String)> {
     // Bridges of containers have the same on every host by nature, and are not how hosts reach each other.
     const BRIDGES: [&str; 7] = ["lo", "docker", "virbr", "cni", "veth", "br-", "podman"];
-    let links = subject.facts.pointer("/network/links").and_then(Json::as_array);
     let mut found = Vec::new();
-    for link in links.into_iter().flatten() {
-        let name = link.get("name").and_then(Json::as_str).unwrap_or("");
-        if BRIDGES.iter().any(|stem| name.starts_with(stem)) {
+    for link in subject.base().into_iter().flat_map(|network: &Network| &network.links) {
+        if BRIDGES.iter().any(|stem| link.name.starts_with(stem)) {
             continue;
         }
-        let list = link.get("addresses").and_then(Json::as_array);
-        for address in list.into_iter().flatten().filter_map(Json::as_str) {
+        for address in &link.addresses {
             let address = address.split('/').next().unwrap_or("");
             let own = address.parse::<std::net::IpAddr>().is_ok_and(|address| match address {
                 std::net::IpAddr::V4(v4) => v4.is_loopback() || v4.is_link_local(),

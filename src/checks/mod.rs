@@ -12,6 +12,7 @@
 
 pub mod active;
 mod boot;
+mod containers;
 mod driver;
 mod fleet;
 mod host;
@@ -38,6 +39,7 @@ mod system {
     pub(super) mod upkeep;
 }
 mod rdma {
+    pub(super) mod card_settings;
     pub(super) mod counters;
     pub(super) mod gpudirect;
     pub(super) mod log;
@@ -46,10 +48,9 @@ mod rdma {
     pub(super) mod setup;
 }
 
-pub use shared::baseline::{Baseline, Baselines};
-pub use shared::compare::Comparison;
+pub use shared::comparison::Comparison;
 pub use shared::evaluate::{Conclusion, LEFT_OUT, evaluate, queries};
-pub use shared::subject::{JobView, Subject};
+pub use shared::subject::{Baseline, Baselines, JobView, Subject};
 pub use shared::verdict::{Checked, Findings, Verdict};
 pub use slurm::NODE;
 
@@ -139,6 +140,7 @@ const FILES: &[(&[&str], &[Check])] = files![
     peermem,
     rdma::ports,
     rdma::setup,
+    rdma::card_settings,
     rdma::pcie,
     rdma::counters,
     rdma::log,
@@ -153,6 +155,7 @@ const FILES: &[(&[&str], &[Check])] = files![
     kernel,
     slurm,
     software,
+    containers,
     fleet,
     active,
     job,

@@ -3,13 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
-use serde_json::Value as Json;
-
 use super::shared::baseline::{Growths, growth};
 use super::shared::values::majority;
 use super::shared::verdict::{Checked, Findings, Verdict};
 use super::{Check, Needs, Subject};
 use crate::events::CheckStatus::{Fail, Warn};
+use crate::facts::base::network::{Link, Network};
 use crate::facts::fabric::Qos;
 use crate::facts::rdma::Device;
 use crate::facts::{Gap, GapKind};
@@ -89,7 +88,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         severity: Warn,
         expects: "one subnet for each device; else arp_ignore 1 or 2 and arp_announce 2",
         why: "Several devices in one subnet answer for each other's addresses, and traffic takes the wrong rail.",
-        hint: "one subnet per rail, or `net.ipv4.conf.all.arp_ignore=1`, `arp_announce=2` and policy routing",
+        hint: "one subnet per rail, or the playbook `rails`, which sets `net.ipv4.conf.all.arp_ignore=1`, `arp_announce=2` and a table of routes for each rail",
         source: "Linux kernel: Documentation/networking/ip-sysctl.rst",
         run: subnets,
     },
@@ -136,7 +135,7 @@ fn mtu(subject: &Subject<'_>) -> Checked {
     let mut as_declared = BTreeSet::new();
     for (device, name, mtu) in &with_mtu {
         let from = format!("/sys/class/net/{name}/mtu");
-        let from_nics = subject.nic_number(device, "mtu").and_then(|mtu| u32::try_from(mtu).ok());
+        let from_nics = subject.nic_of(device).and_then(|nic| nic.mtu);
         let wanted = from_nics.or(declared).or_else(|| subject.promised_of("network.mtu", name));
         if wanted.is_some() {
             as_declared.insert(wanted);
@@ -167,10 +166,10 @@ fn mtu(subject: &Subject<'_>) -> Checked {
 fn links_of<'s>(subject: &'s Subject<'_>, device: &'s Device) -> Vec<&'s str> {
     let Some(own) = device.netdev() else { return Vec::new() };
     let all = links(subject).unwrap_or_default();
-    let Some(link) = all.iter().find(|link| text(link, "name") == own) else { return vec![own] };
-    let same = |other: &&Json, key: &str| !text(link, key).is_empty() && text(link, key) == text(other, key);
-    let others = all.iter().filter(|other| same(other, "bond") && same(other, "driver"));
-    let others = others.map(|link| text(link, "name")).filter(|name| *name != own);
+    let Some(link) = all.iter().find(|link| link.name == own) else { return vec![own] };
+    let known = !link.bond.is_empty() && !link.driver.is_empty();
+    let others = all.iter().filter(|other| known && other.bond == link.bond && other.driver == link.driver);
+    let others = others.map(|link| link.name.as_str()).filter(|name| *name != own);
     std::iter::once(own).chain(others).collect()
 }
 
@@ -288,22 +287,18 @@ fn ecn(subject: &Subject<'_>) -> Checked {
     Ok(findings.verdict(priorities(&pass)))
 }
 
-fn text<'j>(json: &'j Json, key: &str) -> &'j str {
-    json.get(key).and_then(Json::as_str).unwrap_or("")
-}
-
 /// The links of the host.
 ///
 /// # Errors
 /// The verdict when they are not known.
-fn links<'s>(subject: &'s Subject<'_>) -> Result<&'s [Json], Verdict> {
-    let links = subject.facts.pointer("/network/links").and_then(Json::as_array);
+fn links<'a>(subject: &Subject<'a>) -> Result<&'a [Link], Verdict> {
+    let network = subject.base::<Network>();
     let unknown = || Verdict::unknown("the network links could not be read", "/sys/class/net", "no list");
-    links.map(Vec::as_slice).ok_or_else(unknown)
+    network.map(|network| network.links.as_slice()).ok_or_else(unknown)
 }
 
 fn nics(subject: &Subject<'_>) -> Checked {
-    let nics = subject.host.nics.as_array().map(Vec::as_slice).unwrap_or_default();
+    let nics = &subject.host.nics;
     if nics.is_empty() {
         return Err(Verdict::Skip("no `nics:` are declared".to_owned()));
     }
@@ -311,22 +306,11 @@ fn nics(subject: &Subject<'_>) -> Checked {
     let devices = subject.rdma().ok().and_then(|rdma| rdma.devices.as_ref().ok());
     let mut findings = Findings::default();
     for nic in nics {
-        let Some(matching) = nic.get("match").and_then(Json::as_object) else { continue };
-        let name: Vec<String> =
-            matching.iter().map(|(key, value)| format!("{key} {}", value.as_str().unwrap_or(""))).collect();
-        let name = name.join(", ");
-        let fits = |link: &&Json| {
-            matching.iter().all(|(key, value)| match key.as_str() {
-                "pci" => text(link, "pci") == value.as_str().unwrap_or(""),
-                "netdev" => text(link, "name") == value.as_str().unwrap_or(""),
-                "driver" => text(link, "driver") == value.as_str().unwrap_or(""),
-                _ => false,
-            })
-        };
-        match links.iter().find(fits) {
-            Some(link) if text(link, "state") == "down" && !is_unused_ipoib(link) => {
-                let link = text(link, "name");
-                findings.wrong(&name, "down", format!("/sys/class/net/{link}/operstate"), "down");
+        let name = nic.matching.to_string();
+        match links.iter().find(|link| link.is(&nic.matching)) {
+            Some(link) if link.state == "down" && !is_unused_ipoib(link) => {
+                let from = format!("/sys/class/net/{}/operstate", link.name);
+                findings.wrong(&name, "down", from, "down");
             }
             Some(_) => {}
             // InfiniBand without IPoIB has no network device.
@@ -340,16 +324,15 @@ fn nics(subject: &Subject<'_>) -> Checked {
 
 fn bond(subject: &Subject<'_>) -> Checked {
     let links = links(subject)?;
-    let members = || links.iter().filter(|link| !text(link, "bond").is_empty());
-    let bonds: BTreeSet<&str> = members().map(|link| text(link, "bond")).collect();
+    let members = || links.iter().filter(|link| !link.bond.is_empty());
+    let bonds: BTreeSet<&str> = members().map(|link| link.bond.as_str()).collect();
     if bonds.is_empty() {
         return Err(Verdict::Skip("no link belongs to a bond".to_owned()));
     }
     let mut findings = Findings::default();
-    for link in members().filter(|link| text(link, "bond_link") != "up") {
-        let (name, bond, status) = (text(link, "name"), text(link, "bond"), text(link, "bond_link"));
+    for Link { name, bond, bond_link: status, .. } in members().filter(|link| link.bond_link != "up") {
         let from = format!("/sys/class/net/{name}/bonding_slave/mii_status");
-        match status {
+        match status.as_str() {
             "" => findings.unknown(name, format!("{bond} does not say whether it has a link"), from),
             _ => findings.wrong(name, format!("{status} in {bond}"), from, status),
         }
@@ -360,9 +343,8 @@ fn bond(subject: &Subject<'_>) -> Checked {
 }
 
 /// `IPoIB` is down where nobody gave it an address, and `rdma.port_active` tells of the port.
-fn is_unused_ipoib(link: &Json) -> bool {
-    text(link, "kind") == "infiniband"
-        && link.get("addresses").and_then(Json::as_array).is_none_or(Vec::is_empty)
+fn is_unused_ipoib(link: &Link) -> bool {
+    link.kind == "infiniband" && link.addresses.is_empty()
 }
 
 /// IPv4 addresses with their prefix by link.
@@ -373,11 +355,10 @@ pub(super) fn addresses(subject: &Subject<'_>) -> Result<Vec<(String, Ipv4Addr, 
     let links = links(subject)?;
     let mut found = Vec::new();
     for link in links {
-        let list = link.get("addresses").and_then(Json::as_array);
-        for address in list.into_iter().flatten().filter_map(Json::as_str) {
+        for address in &link.addresses {
             let (address, prefix) = address.split_once('/').unwrap_or((address, "32"));
             if let (Ok(address), Ok(prefix)) = (address.parse(), prefix.parse()) {
-                found.push((text(link, "name").to_owned(), address, prefix));
+                found.push((link.name.clone(), address, prefix));
             }
         }
     }
@@ -387,8 +368,7 @@ pub(super) fn addresses(subject: &Subject<'_>) -> Result<Vec<(String, Ipv4Addr, 
 /// Whether a link is a card or a bond of cards: no bridge and no loopback.
 pub(super) fn leads_out(subject: &Subject<'_>, name: &str) -> bool {
     let all = links(subject).unwrap_or_default();
-    let is = |link: &&Json| text(link, "name") == name && !text(link, "pci").is_empty();
-    all.iter().any(|link| is(&link) || text(link, "bond") == name)
+    all.iter().any(|link| link.name == name && !link.pci.is_empty() || link.bond == name)
 }
 
 fn subnets(subject: &Subject<'_>) -> Checked {

@@ -14,13 +14,13 @@ use clap_complete::engine::{
 use clap_complete::env::{CompleteEnv, Shells};
 
 use super::args::{Cli, Global};
-use super::launch::cluster_dir;
-use super::settings::Settings;
+use super::settings;
 use crate::inventory::select;
 use crate::lab::{fault, profile};
 use crate::playbook::builtin;
 use crate::project::{self, LoadOptions, Outside, Project};
 use crate::report::output::Color;
+use crate::settings::Settings;
 use crate::{checks, exit, facts, journal, reference, resources};
 
 /// The variable that says that a shell asks, and which one.
@@ -95,6 +95,7 @@ fn offer(command: &str, arg: &str) -> Option<Offer> {
         ("lab restart" | "report show", "hosts")
         | (_, "host" | "through_at" | "engine_at")
         | ("apply" | "plan" | "verify" | "facts", "name") => Offer::Names(hosts),
+        ("compare", "bad" | "good") => Offer::Text(host_expression),
         (_, "hosts") if command != "init" && command != "logins" => Offer::Text(host_expression),
         (_, "tags" | "skip_tags") => Offer::Names(tags),
         (_, "run") => Offer::Names(runs),
@@ -107,13 +108,15 @@ fn offer(command: &str, arg: &str) -> Option<Offer> {
         (
             _,
             "json" | "junit" | "html" | "prometheus" | "markdown" | "out" | "plan" | "output"
-            | "identity_file" | "ansible" | "bundle" | "secrets",
+            | "identity_file" | "sign" | "ansible" | "bundle" | "secrets" | "files" | "against" | "record"
+            | "signers",
         ) => Offer::File,
         (_, "directory" | "root") => Offer::Directory,
         (
             _,
             "hosts" | "set" | "parallel" | "allow_unreachable" | "cluster" | "user" | "port" | "account"
-            | "timeout" | "argv" | "every" | "release" | "family" | "through",
+            | "timeout" | "argv" | "every" | "release" | "family" | "through" | "on" | "hours" | "time"
+            | "part" | "by",
         ) => Offer::Nothing,
         _ => return None,
     })
@@ -131,7 +134,7 @@ fn line() -> Option<ArgMatches> {
 }
 
 fn settings() -> Settings {
-    Settings::new(&Global { verbose: 0, quiet: true, color: Color::Auto, no_progress: true })
+    settings::read(&Global { verbose: 0, quiet: true, color: Color::Auto, no_progress: true })
 }
 
 /// The project of the inventory that was typed, as it is without options.
@@ -198,7 +201,7 @@ fn tags() -> Vec<Candidate> {
 fn runs() -> Vec<Candidate> {
     let settings = settings();
     let Some(project) = typed_project(&settings) else { return Vec::new() };
-    let names = journal::run_names(&cluster_dir(&settings, &project.cluster));
+    let names = journal::run_names(&settings.cluster_dir(&project.cluster));
     names.into_iter().rev().map(Candidate::new).collect()
 }
 

@@ -8,39 +8,15 @@ use clap::{CommandFactory as _, Parser as _};
 use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
 
 use super::args::{Cli, Command};
-use super::settings::{self, Settings};
-use super::{commands, complete};
+use super::settings;
+use super::{commands, complete, slurm_job};
+use crate::exit::{self, Exit};
 use crate::report::rows::hanging;
 use crate::report::style::{BAD, HINT, paint, safe};
 use crate::report::{log, output};
+use crate::settings::Settings;
 use crate::transport::quote;
-use crate::{exit, lab, transport};
-
-/// An error with an exit code of its own.
-#[derive(Debug, thiserror::Error)]
-#[error("{message}")]
-pub(super) struct Exit {
-    /// The exit code.
-    pub code: u8,
-    /// Description of the problem; may be empty when it was reported already.
-    pub message: String,
-    /// Advice for the user.
-    pub hint: Option<String>,
-}
-
-impl Exit {
-    /// An error with this code.
-    pub(super) fn new(code: u8, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hint: None }
-    }
-
-    /// Adds what to do.
-    #[must_use]
-    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
-    }
-}
+use crate::{lab, transport};
 
 /// Lets the kernel write no core of this program, nor of the programs that it starts: it would hold the
 /// secrets of the run. Users of the same name cannot look into its memory either.
@@ -60,7 +36,7 @@ pub fn main_impl() -> ExitCode {
         let asked = transport::ask(&socket, &prompt, &mut std::io::stdout());
         return ExitCode::from(if asked.is_ok() { exit::OK } else { exit::BUG });
     }
-    if let Some(kept) = commands::carried::keep(std::env::args_os().skip(1)) {
+    if let Some(kept) = slurm_job::keep(std::env::args_os().skip(1)) {
         return ExitCode::from(if kept.is_ok() { exit::OK } else { exit::BUG });
     }
     match complete::answer() {
@@ -96,7 +72,7 @@ pub fn main_impl() -> ExitCode {
         }
     };
     cli.global.color.set();
-    let settings = Settings::new(&cli.global);
+    let settings = settings::read(&cli.global);
     log::start(cli.global.verbose, settings.log_filter.as_deref());
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
@@ -225,6 +201,10 @@ async fn command(settings: &Settings, command: Command) -> anyhow::Result<u8> {
         Command::Report(args) => commands::report::run(settings, args),
         Command::Lab(args) => commands::lab::run(settings, args).await,
         Command::Generate(args) => commands::generate::run(args),
+        Command::Why(args) => commands::why::run(settings, args).await,
+        Command::Parts(args) => commands::parts::run(settings, args).await,
+        Command::Accept(args) => commands::accept::run(settings, args).await,
+        Command::Compare(args) => commands::compare::run(settings, args).await,
         Command::Explain(args) => commands::explain::run(settings, &args),
     }
 }

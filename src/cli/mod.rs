@@ -4,8 +4,15 @@ mod args;
 mod commands;
 mod complete;
 mod dispatch;
-mod launch;
+mod inventory_file;
+mod load;
+mod on_hosts;
+mod parts;
+mod results;
+mod run;
 mod settings;
+mod slurm_job;
+mod this_machine;
 
 pub use args::Cli;
 pub use dispatch::main_impl;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
+use super::locate::{Code, TextError};
 use super::source::{SourceId, Sources, Span};
 use crate::placeholder;
 use crate::words::is_deceptive;
@@ -23,6 +24,8 @@ pub enum Severity {
 pub struct Diagnostic {
     /// Its severity.
     pub severity: Severity,
+    /// Its code.
+    pub code: Code,
     /// Description of the mistake: a lowercase sentence without full stop.
     pub message: String,
     /// Its place.
@@ -46,6 +49,7 @@ impl Diagnostic {
     pub fn error(span: Span, message: impl Into<String>) -> Self {
         Self {
             severity: Severity::Error,
+            code: Code::Plain,
             message: message.into(),
             span,
             label: String::new(),
@@ -55,6 +59,12 @@ impl Diagnostic {
             quote: false,
             hidden: false,
         }
+    }
+
+    /// An error in a text, which stands at this place.
+    pub fn at(span: Span, error: TextError) -> Self {
+        let TextError { message, help, code, .. } = error;
+        Self { code, help, ..Self::error(span, message) }
     }
 
     /// A warning at a place.
@@ -254,6 +264,13 @@ impl Diagnostics {
         }
     }
 
+    /// Adds one, if there is one.
+    pub fn extend(&mut self, diagnostic: Option<Diagnostic>) {
+        if let Some(diagnostic) = diagnostic {
+            self.push(diagnostic);
+        }
+    }
+
     /// Whether the same is said of the same place already, whatever the notes.
     pub fn contains(&self, diagnostic: &Diagnostic) -> bool {
         self.list.iter().any(|known| known.span == diagnostic.span && known.message == diagnostic.message)
@@ -262,10 +279,8 @@ impl Diagnostics {
     /// Gives other help to names that are not defined, where something is known of the name and the place.
     pub fn help_undefined(&mut self, known: impl Fn(&str, Span) -> Option<String>) {
         for diagnostic in &mut self.list {
-            let path =
-                diagnostic.message.strip_prefix('`').and_then(|rest| rest.strip_suffix("` is not defined"));
-            let name = path.and_then(|path| path.split(['.', '[']).next());
-            if let Some(help) = name.and_then(|name| known(name, diagnostic.span)) {
+            let Code::Undefined { name, .. } = &diagnostic.code else { continue };
+            if let Some(help) = known(name, diagnostic.span) {
                 diagnostic.help = Some(help);
             }
         }
@@ -286,19 +301,14 @@ impl Diagnostics {
         }
     }
 
-    /// Takes of another collection what stands where no error is yet, and is none that was told of the file it
-    /// is about: the rest follows from that.
+    /// Takes of another collection what stands where no error is yet and does not follow from one that is known.
     pub fn append_elsewhere(&mut self, other: Self) {
         self.more += other.more;
-        let known: Vec<(Span, String)> = self
-            .list
-            .iter()
-            .filter(|d| d.severity == Severity::Error)
-            .map(|d| (d.span, format!(": {}", d.message)))
-            .collect();
+        let errors = self.list.iter().filter(|known| known.severity == Severity::Error);
+        let known: Vec<(Span, Code)> = errors.map(|known| (known.span, known.code.clone())).collect();
         let is_new = |found: &Diagnostic| {
             found.span.source == SourceId::NONE
-                || known.iter().all(|(span, said)| *span != found.span && !found.message.ends_with(said))
+                || known.iter().all(|(span, code)| *span != found.span && !code.is_same(&found.code))
         };
         for diagnostic in other.list.into_iter().filter(is_new) {
             self.push(diagnostic);

@@ -1,6 +1,53 @@
 //! From a place in a YAML scalar's text to the place in its file.
 
+use std::sync::Arc;
+
 use super::source::{Sources, Span};
+
+/// Code of a mistake that the program itself has to recognise.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Code {
+    /// Nothing depends on it.
+    #[default]
+    Plain,
+    /// A name is not defined.
+    Undefined {
+        /// The name, the first of a path.
+        name: String,
+        /// Whether the help says more than which names there are.
+        advised: bool,
+    },
+    /// A value names this group, which the inventory lacks.
+    NoGroup(String),
+    /// This text is no template, although it looks like one.
+    NoTemplate(Arc<str>),
+    /// A value names a release that has ended.
+    Ended {
+        /// The product it is a release of.
+        product: String,
+        /// The release.
+        release: String,
+    },
+}
+
+impl Code {
+    /// Whether two errors follow from one mistake.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Undefined { name, .. }, Self::Undefined { name: other, .. })
+            | (Self::NoGroup(name), Self::NoGroup(other)) => name == other,
+            (Self::NoTemplate(text), Self::NoTemplate(other)) => text == other,
+            (
+                Self::Plain
+                | Self::Undefined { .. }
+                | Self::NoGroup(_)
+                | Self::NoTemplate(_)
+                | Self::Ended { .. },
+                _,
+            ) => false,
+        }
+    }
+}
 
 /// An error in a text, with its place: a byte range of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,12 +60,14 @@ pub struct TextError {
     pub message: String,
     /// Advice on what to do.
     pub help: Option<String>,
+    /// Its code.
+    pub code: Code,
 }
 
 impl TextError {
     /// An error over a byte range.
     pub fn new(start: usize, end: usize, message: impl Into<String>) -> Self {
-        Self { start, end: end.max(start), message: message.into(), help: None }
+        Self { start, end: end.max(start), message: message.into(), help: None, code: Code::Plain }
     }
 
     /// Adds what to do.

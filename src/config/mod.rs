@@ -7,8 +7,11 @@
 //! once: its reader, its JSON Schema and its documentation come from that one place.
 
 pub mod diagnostic;
+mod fault;
 pub mod locate;
+mod node;
 mod period;
+mod pitfalls;
 pub mod read;
 pub mod record;
 pub mod source;
@@ -17,10 +20,10 @@ mod weight;
 pub mod yaml;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
-pub use locate::{TextError, locate};
+pub use locate::{Code, TextError, locate};
+pub use node::{Node, Yaml};
 pub use period::Period;
-pub use read::{Entries, FromNode, MapReader, did_you_mean, did_you_mean_text};
+pub use read::{Entries, FromNode, MapReader, Role, did_you_mean, did_you_mean_text, list_text, near_text};
 pub use record::{FieldDoc, Need, Record};
 pub use source::{Bases, SourceId, Sources, Sp, Span};
 pub use weight::weight;
-pub use yaml::{Node, Yaml};

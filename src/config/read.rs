@@ -6,9 +6,41 @@ use std::num::NonZeroU32;
 use serde_json::{Value as Json, json};
 
 use super::diagnostic::{Diagnostic, Diagnostics};
+use super::node::{Node, Yaml};
 use super::source::{Sp, Span};
-use super::yaml::{Node, Yaml, in_quotes, scalar};
-use crate::foreign;
+use super::yaml::{in_quotes, scalar};
+use crate::foreign::{self, Place};
+
+/// Role of a mapping whose mistakes have advice of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Any other mapping.
+    Other,
+    /// A playbook.
+    Playbook,
+    /// A use of a playbook.
+    PlaybookEntry,
+    /// A parameter of a playbook.
+    Parameter,
+    /// The retries of a task.
+    Retries,
+    /// A host of the inventory.
+    Host,
+    /// A group of the inventory.
+    Group,
+    /// The way to a host.
+    Ssh,
+    /// A source of hosts outside of the inventory.
+    HostsFrom,
+    /// A reference to a secret.
+    SecretReference,
+    /// The resource `command`.
+    Command,
+    /// The resource `package`.
+    Package,
+    /// The resource `sysctl`.
+    Sysctl,
+}
 
 /// Keys of `ssh` that are often written beside it.
 const OF_SSH: [&str; 5] = ["user", "port", "identity_file", "known_hosts", "jump"];
@@ -60,6 +92,11 @@ pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) ->
 /// The help line for an unknown name: the nearest one, else the whole list when it is short.
 pub fn did_you_mean_text<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let known: BTreeSet<&str> = known.into_iter().collect();
+    near_text(name, &known).or_else(|| list_text(&known))
+}
+
+/// The help line that suggests the nearest of the known names.
+pub fn near_text(name: &str, known: &BTreeSet<&str>) -> Option<String> {
     if let Some((_, near)) = foreign::KEYS.iter().find(|(other, near)| *other == name && known.contains(near))
     {
         return Some(format!("did you mean `{near}`?"));
@@ -69,16 +106,15 @@ pub fn did_you_mean_text<'a>(name: &str, known: impl IntoIterator<Item = &'a str
     let mut alike = known.iter().copied().filter(|known| shortens(name, known) || shortens(known, name));
     let near =
         did_you_mean(name, known.iter().copied()).or_else(|| alike.next().filter(|_| alike.next().is_none()));
-    if let Some(near) = near {
-        return Some(format!("did you mean `{near}`?"));
-    }
+    near.map(|near| format!("did you mean `{near}`?"))
+}
+
+/// The help line that lists the known names, when there are only a few.
+pub fn list_text(known: &BTreeSet<&str>) -> Option<String> {
     if known.is_empty() || known.len() > 24 {
         return None;
     }
-    Some(format!(
-        "known here: {}",
-        known.into_iter().map(|k| format!("`{k}`")).collect::<Vec<_>>().join(", ")
-    ))
+    Some(format!("known here: {}", known.iter().map(|k| format!("`{k}`")).collect::<Vec<_>>().join(", ")))
 }
 
 /// Reports that a node has the wrong type.
@@ -211,7 +247,7 @@ pub fn keys_in_brackets(entries: &[(Sp<String>, Node)]) -> Option<String> {
 }
 
 /// Advises what to write for a value that stands where a map with one such key is wanted.
-fn in_a_map(node: &Node, what: &str) -> Option<String> {
+fn in_a_map(node: &Node, role: Role) -> Option<String> {
     let plain = |node: &Node| match &node.value {
         Yaml::Str(text) if text.contains(['[', ']', '{', '}', ',']) => Some(in_quotes(text)),
         Yaml::Str(text) => Some(scalar(text)),
@@ -227,14 +263,22 @@ fn in_a_map(node: &Node, what: &str) -> Option<String> {
         Yaml::Bool(_) => ("bool", plain(node)?),
         Yaml::Null | Yaml::Float(_) | Yaml::Str(_) | Yaml::Map(_) => ("string", plain(node)?),
     };
-    match what {
-        "a group" => Some(format!("write `{{ hosts: {value} }}`")),
-        "a parameter" => Some(format!("write `{{ type: {kind}, default: {value} }}`")),
-        "`retries`" if kind == "int" => Some(format!("write `{{ attempts: {value} }}`")),
-        "`ssh`" if kind == "string" => Some(format!("write `{{ user: {value} }}`")),
-        "a command" => Some(format!("write `{{ run: {value} }}`")),
-        "a package" => Some(format!("write `{{ names: {value} }}`")),
-        _ => None,
+    match role {
+        Role::Group => Some(format!("write `{{ hosts: {value} }}`")),
+        Role::Parameter => Some(format!("write `{{ type: {kind}, default: {value} }}`")),
+        Role::Retries if kind == "int" => Some(format!("write `{{ attempts: {value} }}`")),
+        Role::Ssh if kind == "string" => Some(format!("write `{{ user: {value} }}`")),
+        Role::Command => Some(format!("write `{{ run: {value} }}`")),
+        Role::Package => Some(format!("write `{{ names: {value} }}`")),
+        Role::Other
+        | Role::Playbook
+        | Role::PlaybookEntry
+        | Role::Retries
+        | Role::Host
+        | Role::Ssh
+        | Role::HostsFrom
+        | Role::SecretReference
+        | Role::Sysctl => None,
     }
 }
 
@@ -382,17 +426,23 @@ pub struct MapReader<'a> {
     entries: &'a [(Sp<String>, Node)],
     span: Span,
     what: &'static str,
+    role: Role,
     known: Vec<&'static str>,
 }
 
 impl<'a> MapReader<'a> {
     /// Starts on a node that must be a mapping; `what` names it in messages ("a task").
-    pub fn new(node: &'a Node, what: &'static str, diagnostics: &mut Diagnostics) -> Option<Self> {
+    pub fn new(
+        node: &'a Node,
+        what: &'static str,
+        role: Role,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Self> {
         if let Yaml::Map(entries) = &node.value {
-            return Some(Self { entries, span: node.span, what, known: Vec::new() });
+            return Some(Self { entries, span: node.span, what, role, known: Vec::new() });
         }
         let diagnostic = wrong(node, &format!("{what} (a map)"));
-        if what == "a reference to a secret" && node.as_str().is_some() {
+        if role == Role::SecretReference && node.as_str().is_some() {
             let help = "write `{ secret: NAME }`, and where it comes from under `secrets:`";
             diagnostics.push(diagnostic.hidden().help(help));
             return None;
@@ -415,13 +465,13 @@ impl<'a> MapReader<'a> {
         let dashes = matches!(&node.value, Yaml::List(items)
             if !items.is_empty() && items.iter().all(|item| matches!(item.value, Yaml::Map(_))))
         .then(|| "its keys begin without a dash".to_owned());
-        let address = node.as_str().filter(|text| what == "a host" && !text.contains(char::is_whitespace));
+        let address = node.as_str().filter(|text| role == Role::Host && !text.contains(char::is_whitespace));
         let address = || address.map(|text| format!("write `{{ address: {text} }}`"));
-        let file = node.as_str().filter(|_| what == "hosts_from");
+        let file = node.as_str().filter(|_| role == Role::HostsFrom);
         let file = file.map(|file| format!("write `[{{ file: {} }}]`", scalar(file)));
         let empty = || node.is_empty().then(|| "write its keys below, or `{}` for none".to_owned());
         let help =
-            file.or(spaced).or_else(address).or_else(|| in_a_map(node, what)).or(dashes).or_else(empty);
+            file.or(spaced).or_else(address).or_else(|| in_a_map(node, role)).or(dashes).or_else(empty);
         diagnostics.push(diagnostic.maybe_help(help));
         None
     }
@@ -477,14 +527,13 @@ impl<'a> MapReader<'a> {
     fn means(&self, written: &str, key: &str) -> bool {
         did_you_mean(written, [key]).is_some()
             || joined(written).is_some_and(|(name, _)| name == key)
-            || foreign::key_help(written, self.what).is_some_and(|help| help.contains(&format!("`{key}`")))
+            || foreign::find(written, self.places()).is_some_and(|word| word.keys.contains(&key))
     }
 
     /// `content` of a `copy` is the word for another resource.
     fn belongs_elsewhere(&self, written: &str) -> bool {
         !self.known.contains(&written)
-            && foreign::here(written, &[foreign::Place::Field])
-                .is_some_and(|here| here.starts_with("the resource"))
+            && foreign::find(written, &[Place::Field]).is_some_and(|word| word.is_of_another)
     }
 
     /// `{ path:/etc/a }`, `{ path /etc/a }` and `{ path= /etc/a }` are keys of that name, with no value.
@@ -504,7 +553,7 @@ impl<'a> MapReader<'a> {
 
     /// `notify` of a task among the fields of its resource.
     fn of_task(&self, key: &str) -> Option<String> {
-        if self.what == "a playbook entry" {
+        if self.role == Role::PlaybookEntry {
             let text = "an entry has none: `hosts` narrows it, and each task of the playbook has its own";
             return OF_TASK.contains(&key).then(|| text.to_owned());
         }
@@ -512,6 +561,23 @@ impl<'a> MapReader<'a> {
         is_one.then(|| {
             "it is a key of the task: it stands in one column with the name of the resource".to_owned()
         })
+    }
+
+    /// Places in which words of Ansible are looked for.
+    fn places(&self) -> &'static [Place] {
+        if self.role == Role::Playbook { &[Place::Playbook] } else { &[Place::Inventory, Place::Field] }
+    }
+
+    /// Advises about a key that is a word of Ansible.
+    fn of_ansible(&self, key: &str) -> Option<String> {
+        match (self.role, key) {
+            // A user of a host and a login have one each.
+            (Role::Ssh, "password") => foreign::help("ansible_password", &[Place::Inventory]),
+            (Role::Sysctl, "value") => {
+                Some("`values: { KEY: VALUE }` has the settings; `name` is that of their file".to_owned())
+            }
+            _ => foreign::help(key, self.places()),
+        }
     }
 
     /// A key that may be meant to stand below the empty one above it.
@@ -543,7 +609,7 @@ impl<'a> MapReader<'a> {
                     diagnostic.label("not known here").maybe_help(
                         self.no_colon(&key.value, &value.value)
                             .or_else(|| self.of_ssh(&key.value))
-                            .or_else(|| foreign::key_help(&key.value, self.what))
+                            .or_else(|| self.of_ansible(&key.value))
                             .or_else(|| self.of_task(&key.value))
                             .or_else(|| self.below(&key.value, empty))
                             .or_else(|| did_you_mean_text(&key.value, self.known.iter().copied())),

@@ -70,13 +70,14 @@ macro_rules! doc_text {
 /// Declares a mapping of a user's file: a struct, its [`FromNode`](crate::config::FromNode)
 /// and its [`Record`](crate::config::Record).
 ///
-/// A field is `req` (must be written), `opt` (becomes an `Option`) or `def` (has a default).
+/// A field is `req` (must be written), `opt` (becomes an `Option`) or `def` (has a default). `as Host` behind the
+/// name in messages is its [`Role`](crate::config::Role).
 #[macro_export]
 macro_rules! record {
     (
         $(#[doc = $doc:literal])*
         $(#[derive($($derive:path),*)])?
-        $name:ident ($what:literal) {
+        $name:ident ($what:literal $(as $role:ident)?) {
             $(
                 $(#[doc = $field_doc:literal])*
                 $need:ident $field:ident $(($key:literal))? : $type:ty $(= $default:expr)?
@@ -108,7 +109,12 @@ macro_rules! record {
 
         impl $crate::config::FromNode for $name {
             fn from_node(node: &$crate::config::Node, diagnostics: &mut $crate::config::Diagnostics) -> Option<Self> {
-                let mut map = $crate::config::MapReader::new(node, $what, diagnostics)?;
+                let mut map = $crate::config::MapReader::new(
+                    node,
+                    $what,
+                    $crate::record!(@role $($role)?),
+                    diagnostics,
+                )?;
                 $( let $field = $crate::record!(@read $need map diagnostics ($crate::record!(@key $field $($key)?)) $type $(, $default)?); )*
                 let clean = map.finish(diagnostics);
                 let read = Self { $( $field: $field?, )* };
@@ -120,6 +126,8 @@ macro_rules! record {
             }
         }
     };
+    (@role) => { $crate::config::Role::Other };
+    (@role $role:ident) => { $crate::config::Role::$role };
     (@key $field:ident) => { stringify!($field) };
     (@key $field:ident $key:literal) => { $key };
     (@type opt $type:ty) => { Option<$type> };

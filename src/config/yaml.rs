@@ -7,123 +7,18 @@ use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_yaml::{DuplicateKeyPolicy, Spanned};
-
-use serde_json::Value as Json;
+use serde_yaml::granit_parser::ErrorKind;
+use serde_yaml::{DefaultMessageFormatter, DuplicateKeyPolicy, MessageFormatter as _, Spanned};
 
 use super::diagnostic::{Diagnostic, Diagnostics};
+use super::fault::Fault;
+use super::node::{Node, Yaml};
+use super::pitfalls::{check_numbers, is_what_it_looks_like};
 use super::source::{SourceId, Sources, Sp, Span};
 use crate::put;
 
 /// The largest file that is read, in bytes; a 10 000-host inventory has about 1 MiB.
 pub const MAX_FILE: u64 = 8 << 20;
-
-/// A YAML value and where it stands.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Node {
-    /// The value.
-    pub value: Yaml,
-    /// Its place in the file.
-    pub span: Span,
-}
-
-/// A YAML value.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Yaml {
-    /// `null`, `~` or nothing.
-    Null,
-    /// `true` or `false`.
-    Bool(bool),
-    /// A whole number.
-    Int(i64),
-    /// A number with a fraction or an exponent.
-    Float(f64),
-    /// Text.
-    Str(String),
-    /// A sequence.
-    List(Vec<Node>),
-    /// A mapping, in the order written; keys are unique.
-    Map(Vec<(Sp<String>, Node)>),
-}
-
-impl Yaml {
-    /// Returns the name of this kind of value, for people.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Null => "nothing",
-            Self::Bool(_) => "a boolean",
-            Self::Int(_) => "an integer",
-            Self::Float(_) => "a number",
-            Self::Str(_) => "a string",
-            Self::List(_) => "a list",
-            Self::Map(_) => "a map",
-        }
-    }
-}
-
-impl Node {
-    /// A node that no file holds.
-    pub fn detached(value: Yaml) -> Self {
-        Self { value, span: Span::NONE }
-    }
-
-    /// The entry of a mapping with this key.
-    pub fn get(&self, key: &str) -> Option<&Self> {
-        let Yaml::Map(entries) = &self.value else { return None };
-        entries.iter().find(|(k, _)| k.value == key).map(|(_, v)| v)
-    }
-
-    /// The text, when it is text.
-    pub fn as_str(&self) -> Option<&str> {
-        if let Yaml::Str(text) = &self.value { Some(text) } else { None }
-    }
-
-    /// The value as JSON, which is what variables are.
-    pub fn to_json(&self) -> Json {
-        match &self.value {
-            Yaml::Null => Json::Null,
-            Yaml::Bool(value) => Json::Bool(*value),
-            Yaml::Int(value) => Json::from(*value),
-            Yaml::Float(value) => Json::from(*value),
-            Yaml::Str(text) => Json::String(text.clone()),
-            Yaml::List(items) => Json::Array(items.iter().map(Self::to_json).collect()),
-            Yaml::Map(entries) => Json::Object(
-                entries.iter().map(|(key, value)| (key.value.clone(), value.to_json())).collect(),
-            ),
-        }
-    }
-
-    /// A node for a value that was filled in at a place.
-    pub fn from_json(value: &Json, span: Span) -> Self {
-        let value = match value {
-            Json::Null => Yaml::Null,
-            Json::Bool(value) => Yaml::Bool(*value),
-            Json::Number(number) => match (number.as_i64(), number.as_f64()) {
-                (Some(value), _) => Yaml::Int(value),
-                (None, Some(value)) => Yaml::Float(value),
-                (None, None) => Yaml::Str(number.to_string()),
-            },
-            Json::String(text) => Yaml::Str(text.clone()),
-            Json::Array(items) => Yaml::List(items.iter().map(|item| Self::from_json(item, span)).collect()),
-            Json::Object(map) => Yaml::Map(
-                map.iter()
-                    .map(|(key, value)| (Sp::new(key.clone(), span), Self::from_json(value, span)))
-                    .collect(),
-            ),
-        };
-        Self { value, span }
-    }
-
-    /// Whether nothing is written here.
-    pub fn is_null(&self) -> bool {
-        self.value == Yaml::Null
-    }
-
-    /// Whether it is not even a `null` that a file has here: a key has nothing behind its colon.
-    pub fn is_empty(&self) -> bool {
-        self.is_null() && self.span != Span::NONE && self.span.start == self.span.end
-    }
-}
 
 /// The tree as the YAML crate delivers it, before positions get their file.
 enum Raw {
@@ -258,155 +153,6 @@ pub fn read(sources: &Sources, source: SourceId, diagnostics: &mut Diagnostics) 
     }
 }
 
-/// Reports numbers that lose something when they are read as numbers: `0644`, `550.10`, `1_000`.
-fn check_numbers(node: &Node, sources: &Sources, diagnostics: &mut Diagnostics) {
-    let canonical = match &node.value {
-        Yaml::Int(value) => value.to_string(),
-        Yaml::Float(value) if sources.snippet(node.span) == format!("{value:?}") => return,
-        Yaml::Float(value) => value.to_string(),
-        Yaml::List(items) => {
-            for item in items {
-                check_numbers(item, sources, diagnostics);
-            }
-            return;
-        }
-        Yaml::Map(entries) => {
-            for (_, value) in entries {
-                check_numbers(value, sources, diagnostics);
-            }
-            return;
-        }
-        Yaml::Null | Yaml::Bool(_) | Yaml::Str(_) => return,
-    };
-    let written = sources.snippet(node.span);
-    // An alias stands here by its name; its anchor was looked at where it is.
-    let number = written.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.'));
-    if number && written != canonical {
-        let diagnostic =
-            Diagnostic::error(node.span, format!("`{written}` would be read as the number {canonical}"))
-                .label("versions and modes are strings");
-        // `0o755`
-        diagnostics.push(match written.strip_prefix("0o") {
-            Some(mode) => diagnostic.help(format!("a mode is written in quotes: `\"0{mode}\"`")),
-            None if matches!(node.value, Yaml::Int(_)) => diagnostic.help(format!(
-                "a text stands in quotes, `\"{written}\"`, and a number is written `{canonical}`"
-            )),
-            None => diagnostic.quoted(),
-        });
-    }
-}
-
-/// Keys whose texts have lines.
-const LINES: [&str; 2] = ["script", "content"];
-
-/// Returns a text as it is written behind its colon, unless it is a block below `|` or `>`.
-fn in_place<'s>(node: &Node, sources: &'s Sources) -> Option<&'s str> {
-    let written = sources.snippet(node.span).trim_end();
-    let before = sources.text(node.span.source).get(..node.span.start as usize)?;
-    let is_block = !before.trim_end().ends_with(':') || written.starts_with(['|', '>']);
-    (node.as_str().is_some() && !is_block).then_some(written)
-}
-
-/// Whether the file means what it looks like. YAML takes some things for something else than a person:
-/// letters that pages of the web and text processors put in place of spaces and quotes, and a `!` that it
-/// drops.
-fn is_what_it_looks_like(node: &Node, sources: &Sources, diagnostics: &mut Diagnostics) -> bool {
-    let mut well = true;
-    match &node.value {
-        Yaml::Str(_) => {
-            let before = sources.text(node.span.source).get(..node.span.start as usize).unwrap_or("");
-            // The parser takes it for "this is a text", and it is gone.
-            if before
-                .trim_end_matches(' ')
-                .strip_suffix('!')
-                .is_some_and(|rest| rest.ends_with([' ', '\n', '[', ',']))
-            {
-                well = false;
-                diagnostics.push(
-                    Diagnostic::error(node.span, "YAML drops the `!` in front of this")
-                        .help("put the whole text in quotes; a condition says `not`"),
-                );
-            }
-            let written = sources.snippet(node.span);
-            let quoted = |open, close| written.starts_with(open) && written.ends_with(close);
-            if quoted('“', '”') || quoted('‘', '’') {
-                diagnostics.push(
-                    Diagnostic::warning(node.span, "these quotes become part of the text")
-                        .help("quotes of YAML are `\"` and `'`"),
-                );
-            }
-        }
-        Yaml::List(items) => {
-            for item in items {
-                well &= is_what_it_looks_like(item, sources, diagnostics);
-            }
-        }
-        Yaml::Map(entries) => {
-            for (key, value) in entries {
-                if key.value.starts_with(|c: char| c.is_whitespace() && !c.is_ascii()) {
-                    well = false;
-                    diagnostics.push(
-                        Diagnostic::error(
-                            key.span,
-                            "this line begins with no-break spaces, which look like spaces",
-                        )
-                        .help("pages of the web have them; replace them by spaces"),
-                    );
-                }
-                if let Some((name, value)) = key.value.split_once(":{").or_else(|| key.value.split_once(":["))
-                {
-                    well = false;
-                    let bracket = &key.value[name.len() + 1..key.value.len() - value.len()];
-                    diagnostics.push(
-                        Diagnostic::error(key.span, "a colon is followed by a space")
-                            .help(format!("write `{name}: {bracket}`")),
-                    );
-                }
-                let behind = sources.text(key.span.source).get(key.span.end as usize..).unwrap_or("");
-                let behind = behind.lines().next().unwrap_or("").trim_start_matches([':', ' ']).trim_end();
-                if value.is_empty()
-                    && behind.starts_with(['&', '!'])
-                    && !behind.contains(' ')
-                    && behind.len() > 1
-                {
-                    well = false;
-                    let what = if behind.starts_with('&') { "an anchor" } else { "a tag" };
-                    diagnostics.push(
-                        Diagnostic::error(
-                            key.span,
-                            format!("`{behind}` is {what} of YAML, and nothing stands behind it"),
-                        )
-                        .help(format!("put it in double quotes: `\"{behind}\"`")),
-                    );
-                }
-                let has_lines = LINES.contains(&key.value.as_str());
-                let written = has_lines.then(|| in_place(value, sources)).flatten();
-                let escaped = written.is_some_and(|written| written.contains("\\n"));
-                let lines = written.is_some_and(|written| written.contains('\n'));
-                if lines && !escaped {
-                    well = false;
-                    diagnostics.push(Diagnostic::error(value.span, "YAML makes one line of these").help(
-                        format!("`{0}: |` keeps the lines; `{0}: >` says that they are joined", key.value),
-                    ));
-                }
-                let is_quoted = written.is_some_and(|written| written.starts_with('"'));
-                if escaped && !lines && !is_quoted && key.value == "content" {
-                    diagnostics.push(
-                        Diagnostic::warning(
-                            value.span,
-                            "`\\n` is no new line here: the file gets a `\\` and an `n`",
-                        )
-                        .help("it is one in double quotes, or write `content: |` and the lines below it"),
-                    );
-                }
-                well &= is_what_it_looks_like(value, sources, diagnostics);
-            }
-        }
-        Yaml::Null | Yaml::Bool(_) | Yaml::Int(_) | Yaml::Float(_) => {}
-    }
-    well
-}
-
 /// A text of one line as YAML: in quotes where it would be a number or another value.
 pub fn scalar(text: &str) -> String {
     let yaml = to_string(&text).map(|yaml| yaml.trim_end().to_owned());
@@ -474,67 +220,117 @@ fn attach(raw: Spanned<Raw>, source: SourceId, text: &str) -> Node {
     Node { value, span }
 }
 
-fn syntax_error(error: &serde_yaml::Error, source: SourceId, text: &str) -> Diagnostic {
-    let span = error.location().map_or(Span { source, start: 0, end: 0 }, |l| span_of(l, source, text));
-    let full = error.to_string();
-    // The crate ends its text with the position, which we show ourselves.
-    let message = full.split(" at line ").next().unwrap_or(&full).trim_end_matches([',', ':', ' ']);
-    if full.contains("multiple YAML documents") {
-        return Diagnostic::error(span, "a second document starts here")
-            .help("one file holds one document: split the file at `---`");
+/// Brings an error of the crate to a code of ours.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the crate has many more, and may have new ones")]
+fn fault(error: &serde_yaml::Error) -> Fault {
+    use serde_yaml::{Error, ExternalMessageSource, budget::BudgetBreach};
+    match error.without_snippet() {
+        Error::AliasError { error, .. } => fault(error),
+        Error::MultipleDocuments { .. } => Fault::SecondDocument,
+        Error::DuplicateMappingKey { key: Some(key), .. } => Fault::DuplicateKey(key.clone()),
+        Error::UnsupportedTag { tag, .. } => Fault::Tag(tag.clone()),
+        Error::Budget { breach: BudgetBreach::Depth { .. }, .. } => Fault::TooDeep,
+        Error::Budget { .. }
+        | Error::AliasReplayCounterOverflow { .. }
+        | Error::AliasReplayLimitExceeded { .. }
+        | Error::AliasReplayStackDepthExceeded { .. } => Fault::TooLarge,
+        // All but the keys is read as what it is.
+        Error::Unexpected { .. } => Fault::KeyIsNoText,
+        Error::NullIntoString { .. } => Fault::KeyIsNull,
+        Error::UnknownAnchor { .. } => Fault::Anchor,
+        Error::ExternalMessage { source, .. } => match source.as_ref() {
+            ExternalMessageSource::Parser(error) => grammar(error.kind()),
+            _ => Fault::Other,
+        },
+        _ => Fault::Other,
     }
-    if let Some(key) = message.strip_prefix("duplicate mapping key: ") {
-        let key = key.split(", set ").next().unwrap_or(key);
-        let first = text.get(..span.start as usize).and_then(|before| first_key(before, key, source));
-        let diagnostic = Diagnostic::error(span, format!("the key `{key}` is written twice"));
-        return match first {
-            Some(first) => {
-                // `- name: t` and, below it in the same column, `name: u`.
-                let before = text.get(..first.start as usize).unwrap_or("");
-                let dash = before.rsplit('\n').next().is_some_and(|line| line.trim() == "-");
-                let help = format!("a new entry of the list begins with a dash: `- {key}: ...`");
-                let help = dash.then_some(help).or_else(|| below_what(text, span));
-                diagnostic.label("again here").related(first, "first here").maybe_help(help)
-            }
-            None => diagnostic,
-        };
-    }
-    if let Some(tag) = message.strip_prefix("unsupported tag ") {
-        let help = match tag.trim_matches('`') {
-            "!vault" => "secrets have a place of their own: `provision explain secrets`",
-            "!unsafe" => "`{% raw %}` and `{% endraw %}` keep the braces of a text",
-            _ => "a text that begins with `!` stands in quotes; a condition says `not`",
-        };
-        let before = text.get(..span.start as usize).unwrap_or("");
-        let start = before.rfind(tag.trim_matches('`')).and_then(|at| u32::try_from(at).ok());
-        let span = start.map_or(span, |start| Span { start, ..span });
-        return Diagnostic::error(span, format!("{tag} is a tag of YAML, and tags mean nothing here"))
-            .help(help);
-    }
-    if full.contains("alias replay") || full.contains("budget") {
-        return Diagnostic::error(span, "the aliases of this file expand to too much text")
-            .help("write the values out, or make them variables");
-    }
-    if full.contains("recursion limit") || full.contains("depth") {
-        return Diagnostic::error(span, "this nests too deep");
-    }
-    super::syntax::usual(message, span, source, text).unwrap_or_else(|| plainer(message, span))
 }
 
-/// Repeats what the parser says of a place, in plainer words where they are known.
-fn plainer(message: &str, span: Span) -> Diagnostic {
-    if message.contains("expected string scalar") {
-        return Diagnostic::error(span, "a key is one word, and this is a list or a map")
-            .help("a value with brackets stands behind a key and a colon");
+/// Brings a mistake of the grammar to a code of ours.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the crate has many more, and may have new ones")]
+fn grammar(kind: &ErrorKind) -> Fault {
+    match kind {
+        ErrorKind::MultipleDocumentsUnsupported => Fault::SecondDocument,
+        ErrorKind::RecursionLimitExceeded => Fault::TooDeep,
+        ErrorKind::UnknownAnchor | ErrorKind::MissingAnchorOrAliasName => Fault::Anchor,
+        ErrorKind::UnexpectedCharacter { .. } => Fault::ReservedCharacter,
+        ErrorKind::InvalidTrailingSingleQuotedScalar => Fault::BehindQuote('\''),
+        ErrorKind::InvalidTrailingDoubleQuotedScalar => Fault::BehindQuote('"'),
+        ErrorKind::UnknownQuotedScalarEscape => Fault::UnknownEscape,
+        ErrorKind::UnclosedQuotedScalar
+        | ErrorKind::InvalidQuotedScalarIndent
+        | ErrorKind::DocumentIndicatorInQuotedScalar
+        | ErrorKind::InvalidQuotedScalarHexEscape => Fault::InQuotes,
+        ErrorKind::InvalidBlockScalarHeader => Fault::BlockHeader,
+        ErrorKind::SimpleKeyExpected => Fault::NoColon,
+        ErrorKind::MappingValueNotAllowed => Fault::ValueNotAllowed,
+        ErrorKind::BlockSequenceEntryNotAllowed => Fault::EntryNotAllowed,
+        ErrorKind::ExpectedBlockSequenceEntry => Fault::NoDash,
+        ErrorKind::ExpectedBlockMappingKey | ErrorKind::UnexpectedEofBlockMapping => Fault::NoKey,
+        ErrorKind::ExpectedNodeContent | ErrorKind::ExpectedDocumentStart => Fault::NoNode,
+        ErrorKind::InvalidColonPlacement => Fault::ColonInBrackets,
+        ErrorKind::FlowMappingValueAdjacentCollection => Fault::NoSpaceBeforeBracket,
+        ErrorKind::BlockEntryInFlowCollection => Fault::DashInBrackets,
+        ErrorKind::UnclosedFlowCollection { .. } => Fault::OpenBracket,
+        ErrorKind::MisplacedFlowCollectionEnd => Fault::ClosingBracket,
+        ErrorKind::MismatchedFlowCollectionEnd { open, close } => Fault::OtherBracket(*open, *close),
+        ErrorKind::ExpectedFlowSequenceSeparator => Fault::NoCommaInList,
+        ErrorKind::ExpectedFlowMappingSeparator => Fault::NoCommaInMap,
+        _ => Fault::Other,
     }
-    if message.contains("deserialize null into string") {
-        return Diagnostic::error(span, "this key means nothing to YAML").quoted();
+}
+
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "all others are looked for in the text, and else have the words of the crate"
+)]
+fn syntax_error(error: &serde_yaml::Error, source: SourceId, text: &str) -> Diagnostic {
+    let span = error.location().map_or(Span { source, start: 0, end: 0 }, |l| span_of(l, source, text));
+    match fault(error) {
+        Fault::SecondDocument => Diagnostic::error(span, "a second document starts here")
+            .help("one file holds one document: split the file at `---`"),
+        Fault::DuplicateKey(key) => duplicate_key(&key, span, text),
+        Fault::Tag(tag) => tagged(&tag, span, text),
+        Fault::TooLarge => Diagnostic::error(span, "the aliases of this file expand to too much text")
+            .help("write the values out, or make them variables"),
+        Fault::TooDeep => Diagnostic::error(span, "this nests too deep"),
+        fault => super::syntax::usual(&fault, span, source, text).unwrap_or_else(|| match fault {
+            Fault::KeyIsNoText => Diagnostic::error(span, "a key is one word, and this is a list or a map")
+                .help("a value with brackets stands behind a key and a colon"),
+            Fault::KeyIsNull => Diagnostic::error(span, "this key means nothing to YAML").quoted(),
+            Fault::BlockHeader => {
+                Diagnostic::error(span, "the text of a `|` or `>` begins in the line below")
+                    .help("or write it behind the colon, in quotes")
+            }
+            _ => Diagnostic::error(span, DefaultMessageFormatter.format_message(error.without_snippet())),
+        }),
     }
-    if message.contains("did not find expected comment or line break") {
-        return Diagnostic::error(span, "the text of a `|` or `>` begins in the line below")
-            .help("or write it behind the colon, in quotes");
-    }
-    Diagnostic::error(span, message.to_owned())
+}
+
+fn duplicate_key(key: &str, span: Span, text: &str) -> Diagnostic {
+    let diagnostic = Diagnostic::error(span, format!("the key `{key}` is written twice"));
+    let before = text.get(..span.start as usize);
+    let Some(first) = before.and_then(|before| first_key(before, key, span.source)) else {
+        return diagnostic;
+    };
+    // `- name: t` and, below it in the same column, `name: u`.
+    let before = text.get(..first.start as usize).unwrap_or("");
+    let dash = before.rsplit('\n').next().is_some_and(|line| line.trim() == "-");
+    let help = format!("a new entry of the list begins with a dash: `- {key}: ...`");
+    let help = dash.then_some(help).or_else(|| below_what(text, span));
+    diagnostic.label("again here").related(first, "first here").maybe_help(help)
+}
+
+fn tagged(tag: &str, span: Span, text: &str) -> Diagnostic {
+    let help = match tag {
+        "!vault" => "secrets have a place of their own: `provision explain secrets`",
+        "!unsafe" => "`{% raw %}` and `{% endraw %}` keep the braces of a text",
+        _ => "a text that begins with `!` stands in quotes; a condition says `not`",
+    };
+    let before = text.get(..span.start as usize).unwrap_or("");
+    let start = before.rfind(tag).and_then(|at| u32::try_from(at).ok());
+    let span = start.map_or(span, |start| Span { start, ..span });
+    Diagnostic::error(span, format!("`{tag}` is a tag of YAML, and tags mean nothing here")).help(help)
 }
 
 /// The empty key in the line above, in the same column, which a repeated key may be meant to stand below.

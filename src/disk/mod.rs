@@ -3,7 +3,7 @@
 //! What a user names is read without waiting for ever and without end. What the program keeps is made
 //! so that nobody else reads it, and so that nobody else's link or directory leads it astray.
 
-mod way;
+mod path_check;
 
 use std::fs::{DirBuilder, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Read as _, Write as _};
@@ -111,7 +111,7 @@ pub fn private_directory(path: &Utf8Path) -> io::Result<()> {
 }
 
 fn private_directory_of(path: &Utf8Path, user: u32) -> io::Result<()> {
-    way::is_held(path, user)?;
+    path_check::is_held(path, user)?;
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
     // Why it could not be made says more than that it is not there.
     if path.symlink_metadata().is_err() {
@@ -130,7 +130,7 @@ fn private_directory_of(path: &Utf8Path, user: u32) -> io::Result<()> {
 /// Why not.
 pub fn check_private(path: &Utf8Path) -> io::Result<()> {
     let user = user()?;
-    own_directory(path, user).and_then(|_| way::is_held(path, user))
+    own_directory(path, user).and_then(|_| path_check::is_held(path, user))
 }
 
 fn own_directory(path: &Utf8Path, user: u32) -> io::Result<Metadata> {
@@ -209,7 +209,7 @@ impl Draft {
     pub fn new(path: &Utf8Path) -> io::Result<Self> {
         let name = path.file_name().ok_or_else(|| io::Error::other("it is no name of a file"))?;
         let directory = path.parent().filter(|parent| *parent != "").unwrap_or(Utf8Path::new("."));
-        let directory = way::of_ours(directory, user()?)?;
+        let directory = path_check::of_ours(directory, user()?)?;
         // Collectors that read by the end of a name do not see it.
         let file = tempfile::Builder::new().suffix(".part").tempfile_in(&directory)?;
         Ok(Self { file, path: directory.join(name) })
@@ -248,17 +248,17 @@ pub fn create_result_with(path: &Utf8Path, mode: u32) -> io::Result<File> {
 /// # Errors
 /// Why not.
 pub fn check_result(path: &Utf8Path) -> io::Result<()> {
-    way::result(path, user()?)?;
+    path_check::result(path, user()?)?;
     File::options().append(true).custom_flags(libc::O_NONBLOCK).open(path).map(drop)
 }
 
 fn create_result_of(path: &Utf8Path, mode: u32, user: u32) -> io::Result<File> {
-    let file = match way::result(path, user)? {
-        way::Place::Handed => return File::options().write(true).open(path),
-        way::Place::Named(path) => way::open(&path, mode)?,
+    let file = match path_check::result(path, user)? {
+        path_check::Place::Handed => return File::options().write(true).open(path),
+        path_check::Place::Named(path) => path_check::open(&path, mode)?,
     };
     let found = file.metadata()?;
-    way::is_ours_to_write(&found, user)?;
+    path_check::is_ours_to_write(&found, user)?;
     if found.is_file() {
         file.set_len(0)?;
     }

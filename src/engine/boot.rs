@@ -7,10 +7,11 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::cancel::Stop;
-use super::connection::{Connection, Gone};
+use super::connection::{Connection, Gone, Stuck};
 use super::context::Context;
 use super::hints::{self, human};
 use super::{lock, state};
+use crate::facts::base::boot;
 use crate::facts::{Facts, Query};
 use crate::inventory::Host;
 use crate::project::Project;
@@ -121,8 +122,7 @@ pub(super) fn must_stay_up(project: &Project, host: &Host) -> Option<String> {
 
 /// Returns the id of the host's boot; empty where it is not known.
 pub(super) fn id(facts: &Facts) -> String {
-    let id = facts.base("boot").and_then(|boot| boot.get("id")?.as_str());
-    id.unwrap_or_default().to_owned()
+    facts.base().map(|boot: &boot::Boot| boot.id.clone()).unwrap_or_default()
 }
 
 /// Reboots the host with this script and logs in until it has another boot id than `old`; that one.
@@ -132,12 +132,9 @@ pub(super) async fn carry_out(
     old: &str,
     timeout: Duration,
     cycle: &mut Option<Vec<String>>,
-) -> Result<Result<String, String>, Gone> {
+) -> Result<String, Stuck> {
     let mut end = Instant::now() + timeout;
-    let mut asked = match ask(connection, script).await {
-        Ok(asked) => asked,
-        Err(reason) => return Ok(Err(reason)),
-    };
+    let mut asked = ask(connection, script).await.map_err(Stuck::Failed)?;
     connection.close().await;
     let mut last = String::new();
     let mut pause = PAUSE;
@@ -147,7 +144,7 @@ pub(super) async fn carry_out(
             biased;
             () = cancel.reached(Stop::End) => {
                 let reason = "stopped while it reboots".to_owned();
-                return Err(Gone::quarantined(reason));
+                return Err(Gone::quarantined(reason).into());
             }
             () = tokio::time::sleep(pause) => {}
         }
@@ -160,15 +157,12 @@ pub(super) async fn carry_out(
                     if boot != old && !boot.is_empty() {
                         connection.rebooted_to(&id);
                         let_settle(connection, state).await;
-                        return Ok(Ok(boot.to_owned()));
+                        return Ok(boot.to_owned());
                     }
                     now = boot.to_owned();
                     // It never arrived. This ends the shell that it was sent to, so that it never will.
                     if !asked {
-                        asked = match ask(connection, script).await {
-                            Ok(asked) => asked,
-                            Err(reason) => return Ok(Err(reason)),
-                        };
+                        asked = ask(connection, script).await.map_err(Stuck::Failed)?;
                     }
                 }
             }
@@ -192,13 +186,14 @@ pub(super) async fn carry_out(
                         Err(error) => {
                             return Err(Gone::quarantined(format!(
                                 "{reason}; `power_cycle` failed: {error}"
-                            )));
+                            ))
+                            .into());
                         }
                     }
                 }
-                return Err(Gone::quarantined(reason));
+                return Err(Gone::quarantined(reason).into());
             }
-            return Ok(Err(format!(
+            return Err(Stuck::Failed(format!(
                 "it did not reboot within {}: its boot id is still {now}",
                 human(timeout)
             )));
@@ -237,14 +232,14 @@ async fn turn_off_and_on(context: &Context, host: &Host, words: Vec<String>) -> 
 async fn ask(connection: &mut Connection, script: &Script) -> Result<bool, String> {
     let part = connection.short("reboot", script.clone());
     match lock::run_fenced(connection, part).await {
-        Ok(Ok(end)) if end.status != 0 => {
+        Ok(end) if end.status != 0 => {
             let output = String::from_utf8_lossy(&end.output);
             Err(format!("it does not reboot (status {}): {}", end.status, output.trim()))
         }
-        Ok(Ok(_)) => Ok(true),
-        Ok(Err(reason)) => Err(format!("not rebooted: {reason}")),
-        Err(TransportError::Lost { .. }) => Ok(false),
-        Err(error) => Err(format!("the reboot could not be started: {error}")),
+        Ok(_) => Ok(true),
+        Err(Stuck::Failed(reason)) => Err(format!("not rebooted: {reason}")),
+        Err(Stuck::Gone(TransportError::Lost { .. })) => Ok(false),
+        Err(Stuck::Gone(error)) => Err(format!("the reboot could not be started: {error}")),
     }
 }
 

@@ -36,6 +36,34 @@ impl Gone {
     }
 }
 
+/// Reason why a step did not come to its goal.
+#[derive(Debug)]
+pub(super) enum Stuck<E = String, G = Gone> {
+    /// It failed, and the host is still there.
+    Failed(E),
+    /// Nothing more can be done on the host.
+    Gone(G),
+}
+
+impl<E> Stuck<E> {
+    /// The failure.
+    ///
+    /// # Errors
+    /// When nothing more can be done on the host.
+    pub(super) fn reason(self) -> Result<E, Gone> {
+        match self {
+            Self::Failed(reason) => Ok(reason),
+            Self::Gone(gone) => Err(gone),
+        }
+    }
+}
+
+impl<E> From<Gone> for Stuck<E> {
+    fn from(gone: Gone) -> Self {
+        Self::Gone(gone)
+    }
+}
+
 /// A frame's end and what its parts gave.
 pub(super) type Ran = (Result<(), TransportError>, Vec<PartEnd>);
 
@@ -47,6 +75,9 @@ const LAST_TRY: Duration = Duration::from_secs(5);
 
 /// Number of lost connections that are tolerated for queries and other steps that may be repeated.
 pub(super) const LOSSES: u32 = 3;
+
+/// Number of lost connections after which a change or an upload is given up.
+pub(super) const CHANGE_LOSSES: u32 = 6;
 
 /// The connection to one host.
 pub(super) struct Connection {
@@ -186,11 +217,9 @@ impl Connection {
 
     /// Logs in anew and goes on there, if it is still the same boot. Else what keeps the new login from working; the
     /// old one is still there.
-    pub(super) async fn log_in_anew(&mut self) -> Result<Result<(), TransportError>, Gone> {
-        let fresh = match self.context.transport.open(&self.host, self.context.deadlines.connect).await {
-            Ok(fresh) => fresh,
-            Err(error) => return Ok(Err(error)),
-        };
+    pub(super) async fn log_in_anew(&mut self) -> Result<(), Stuck<TransportError>> {
+        let fresh = self.context.transport.open(&self.host, self.context.deadlines.connect).await;
+        let fresh = fresh.map_err(Stuck::Failed)?;
         let old = self.remote.replace(fresh);
         let boot = self.which_boot().await;
         let left = if boot.is_ok() { old } else { std::mem::replace(&mut self.remote, old) };
@@ -201,10 +230,10 @@ impl Connection {
             Ok(boot) if self.is_of(&boot) => {
                 self.shell += 1;
                 self.stale = false;
-                Ok(Ok(()))
+                Ok(())
             }
-            Ok(boot) => Err(self.rebooted(boot).await),
-            Err(error) => Ok(Err(error)),
+            Ok(boot) => Err(self.rebooted(boot).await.into()),
+            Err(error) => Err(Stuck::Failed(error)),
         }
     }
 
@@ -276,25 +305,27 @@ impl Connection {
 
     /// Gets a shell beside one that hangs; `why` it is needed.
     pub(super) async fn revive(&mut self, why: &str) -> Result<(), Gone> {
-        match self.second_session().await? {
-            Ok(()) => Ok(()),
-            Err(TransportError::Lost { message }) if self.context.cancel.now() < Stop::End => {
-                self.reconnect(&message).await
-            }
-            Err(error) => Err(Gone::quarantined(no_second_session(why, &error))),
+        let Err(stuck) = self.second_session().await else { return Ok(()) };
+        let error = stuck.reason()?;
+        if let TransportError::Lost { message } = &error
+            && self.context.cancel.now() < Stop::End
+        {
+            return self.reconnect(message).await;
         }
+        Err(Gone::quarantined(no_second_session(why, &error)))
     }
 
     /// The same, but a host that is lost over it is not tried again.
     pub(super) async fn revive_once(&mut self, why: &str) -> Result<(), Gone> {
-        self.second_session().await?.map_err(|error| Gone::quarantined(no_second_session(why, &error)))
+        let Err(stuck) = self.second_session().await else { return Ok(()) };
+        Err(Gone::quarantined(no_second_session(why, &stuck.reason()?)))
     }
 
-    async fn second_session(&mut self) -> Result<Result<(), TransportError>, Gone> {
-        let Some(remote) = self.remote.as_mut() else { return Ok(Ok(())) };
+    async fn second_session(&mut self) -> Result<(), Stuck<TransportError>> {
+        let Some(remote) = self.remote.as_mut() else { return Ok(()) };
         self.shell += 1;
         let revived = unless_stopped(&self.context.cancel, remote.revive()).await;
-        revived.ok_or_else(|| Gone::quarantined(SILENT.to_owned()))
+        revived.ok_or_else(|| Gone::quarantined(SILENT.to_owned()))?.map_err(Stuck::Failed)
     }
 
     pub(super) async fn close(&mut self) {

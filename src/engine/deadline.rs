@@ -22,6 +22,11 @@ impl Deadline {
         Self { limit, began }
     }
 
+    /// Time that a change has in all.
+    pub(super) fn limit(self) -> Duration {
+        self.limit
+    }
+
     /// Time that is left. To see how it ended there are a few seconds, but never more than the limit.
     pub(super) fn left(self) -> Duration {
         self.limit.saturating_sub(self.began.elapsed()).max(LEAST.min(self.limit))

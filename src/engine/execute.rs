@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use super::blocked::BlockedTasks;
 use super::cancel::Stop;
 use super::connection::Gone;
-use super::guard;
-use super::held::Held;
+use super::rollback;
 use super::session::Session;
-use super::task::Went;
+use super::task::TaskEnd;
 use super::tasks::Tasks;
 use super::work::{Later, Leaders, Work, depends, task_id, task_ref};
 use crate::events::{EventKind, Outcome};
@@ -36,7 +36,7 @@ impl Session {
         let mut planner = Planner::asking_again(self.context.project.policy.reboot);
         let mut unchanged = Vec::new();
         let mut changed_anything = false;
-        let mut held = Held::default();
+        let mut held = BlockedTasks::default();
         // What a stop of the run left, if it did.
         let mut left: Option<String> = None;
         for (position, item) in work.iter().enumerate() {
@@ -77,15 +77,15 @@ impl Session {
                     self.know(std::slice::from_ref(item)).await?;
                 }
                 match self.carry_out(item, instance, later, &mut planner).await? {
-                    Went::Unchanged => unchanged.push(task),
-                    Went::Changed => changed_anything = true,
-                    Went::Failed => {
+                    TaskEnd::Unchanged => unchanged.push(task),
+                    TaskEnd::Changed => changed_anything = true,
+                    TaskEnd::Failed => {
                         changed_anything = true;
                         if item.step.conduct.on_failure == OnFailure::Stop {
                             held.failed(&item.step, &task.name);
                         }
                     }
-                    Went::Left => {}
+                    TaskEnd::Left => {}
                 }
             }
         }
@@ -133,7 +133,7 @@ impl Session {
             let later = Later { instances: &[], work: handlers.get(position..).unwrap_or_default() };
             for instance in &item.instances {
                 let went = self.carry_out(item, instance, later, planner).await?;
-                good &= matches!(went, Went::Unchanged | Went::Changed);
+                good &= matches!(went, TaskEnd::Unchanged | TaskEnd::Changed);
             }
             if good {
                 cleared.push(item.step.id.clone());
@@ -156,7 +156,8 @@ impl Session {
         if !self.connection.is_stale() || !item.instances.iter().any(does_anything) {
             return Ok(());
         }
-        if let Err(error) = guard::log_in_anew(&mut self.connection, &mut self.known).await? {
+        if let Err(stuck) = rollback::log_in_anew(&mut self.connection, &mut self.known).await {
+            let error = stuck.reason()?;
             self.warn(format!("no fresh login was possible, so the old session is used: {error}"));
         }
         Ok(())

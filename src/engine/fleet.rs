@@ -15,10 +15,15 @@ use serde_json::{Map, Value as Json};
 use super::hints::human;
 use super::holders::Holders;
 use super::writers::Writers;
-use crate::facts::{self, Answer, BaseQuery, Facts, OfAll, Query};
+use crate::facts::base::hostname::Hostname;
+use crate::facts::base::ids::Ids;
+use crate::facts::base::ssh::Ssh;
+use crate::facts::base::{BaseValue, Fact};
+use crate::facts::{Answer, BaseQuery, Facts, OfAll, Query};
 use crate::hostlist::fold;
 use crate::journal::FleetRecord;
 use crate::project::{Fleet, Project, Step};
+use crate::resources;
 
 /// Facts known of all hosts so far, with the writers and holders of what they share.
 #[derive(Debug, Default)]
@@ -54,7 +59,7 @@ impl SharedFacts {
             gathered.recorded.insert(host.clone(), age);
             let mut view = Map::new();
             for (label, answer) in &entry.answers {
-                let Some(query) = facts::query(label).filter(Query::recorded) else { continue };
+                let Some(query) = resources::question(label).filter(Query::recorded) else { continue };
                 let Some(Answer::Known(value)) = query.read(answer) else { continue };
                 if let Some(BaseQuery(name)) = query.get() {
                     view.insert((*name).to_owned(), value.json());
@@ -177,12 +182,13 @@ fn writes_of_others(step: &Step) -> bool {
 /// Hosts that have in common what is one host's own: they were made from one image.
 fn clones(answers: &BTreeMap<Query, OfAll>) -> Vec<String> {
     let mut messages = Vec::new();
-    for (name, path, what) in
-        [("ids", "/machine_id", "machine id"), ("ssh", "/host_keys/0/key", "SSH host key")]
-    {
+    let ids = values(answers).map(|(host, ids): (_, &Ids)| (host, Some(ids.machine_id.as_str())));
+    let keys = values(answers)
+        .map(|(host, ssh): (_, &Ssh)| (host, ssh.host_keys.first().map(|key| key.key.as_str())));
+    for (values, what) in [(ids.collect::<Vec<_>>(), "machine id"), (keys.collect(), "SSH host key")] {
         let mut by_value: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        for (host, fact) in values(answers, name) {
-            if let Some(value) = fact.pointer(path).and_then(Json::as_str).filter(|value| !value.is_empty()) {
+        for (host, value) in values {
+            if let Some(value) = value.filter(|value| !value.is_empty()) {
                 by_value.entry(value).or_default().push(host);
             }
         }
@@ -197,22 +203,18 @@ fn clones(answers: &BTreeMap<Query, OfAll>) -> Vec<String> {
 }
 
 /// A basic fact of those hosts of which it is known.
-fn values<'a>(
-    answers: &'a BTreeMap<Query, OfAll>,
-    name: &'static str,
-) -> impl Iterator<Item = (&'a str, &'a Json)> {
-    let of_hosts = answers.get(&BaseQuery(name).into()).map(|answers| answers.iter());
-    of_hosts.into_iter().flatten().filter_map(|(host, value)| Some((host.as_str(), value.known()?)))
+fn values<F: Fact>(answers: &BTreeMap<Query, OfAll>) -> impl Iterator<Item = (&str, &F)> {
+    let of_hosts = answers.get(&BaseQuery(F::NAME).into()).into_iter().flat_map(|answers| answers.iter());
+    of_hosts.filter_map(|(host, value)| Some((host.as_str(), value.known::<BaseValue>()?.get()?)))
 }
 
 /// Hosts that call themselves by another name than the inventory. No other host gets that name: a host may
 /// take any, that of a mirror too.
 fn other_names(answers: &BTreeMap<Query, OfAll>) -> Option<String> {
-    let others = values(answers, "hostname").filter_map(|(host, name)| {
-        let name = name.as_str()?;
+    let others = values(answers).filter_map(|(host, Hostname(name))| {
         let short = name.split('.').next().unwrap_or_default();
         let known = name.eq_ignore_ascii_case(host) || short.eq_ignore_ascii_case(host);
-        (!known && !name.is_empty() && short != "localhost").then_some((host, name))
+        (!known && !name.is_empty() && short != "localhost").then_some((host, name.as_str()))
     });
     let others: Vec<(&str, &str)> = others.collect();
     let (first, name) = others.first()?;
@@ -234,7 +236,7 @@ mod tests {
 
     fn of_hosts(fact: &'static str, values: [Json; 3]) -> BTreeMap<Query, OfAll> {
         let hosts = ["gpu0", "gpu1", "gpu2"].map(str::to_owned).into_iter();
-        let values = values.map(|value| -> Arc<dyn facts::Value> { Arc::new(value) });
+        let values = values.map(|value| -> Arc<dyn crate::facts::Value> { Arc::new(BaseValue::from(value)) });
         BTreeMap::from([(BaseQuery(fact).into(), Arc::new(hosts.zip(values).collect()))])
     }
 

@@ -1,11 +1,11 @@
 //! After a failure: the likely cause and the one command that mends it.
 //!
-//! Sources: `ssh` client messages (OpenSSH 9.2), `modprobe`, `apt-get` and `dnf` outputs.
+//! Sources: `ssh` client messages (OpenSSH 9.2). What programs print, the catalogue of `causes` knows.
 
 use std::time::Duration;
 
 use super::causes;
-use crate::events::{Failure, Outcome};
+use crate::events::{Attempt, Failure, Outcome};
 use crate::inventory::{Become, Host};
 use crate::plan::diff;
 use crate::project::{Project, Step};
@@ -14,6 +14,9 @@ use crate::transport::{ConnectKind, quote};
 
 /// Lines of output that a failure shows.
 const TAIL_LINES: usize = 20;
+
+/// Text in place of output that a host left out, as `provision_left_out` prints it.
+pub(super) const LEFT_OUT: &str = "\n[... output left out ...]\n";
 
 /// The last lines of an output, safe for a terminal.
 pub(super) fn tail(output: &str) -> String {
@@ -27,8 +30,8 @@ pub(super) fn last_line(output: &str) -> String {
         .lines()
         .rev()
         .map(str::trim)
-        // What stands for lost output is no reason.
-        .find(|line| !line.is_empty() && *line != "[... output left out ...]")
+        // The mark of lost output is no reason.
+        .find(|line| !line.is_empty() && *line != LEFT_OUT.trim())
         .unwrap_or("")
         .chars()
         .take(300)
@@ -134,55 +137,6 @@ pub fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Option<Stri
     })
 }
 
-/// Returns the usual meaning of an output, where it is known.
-pub(super) fn task(message: &str, output: &str) -> Option<String> {
-    let text = format!("{message}\n{output}");
-    let has = |needle: &str| text.contains(needle);
-    let cause = if has("Module ") && has("not found in directory") {
-        "the module is not installed for the running kernel: install its package and the headers of this kernel, or reboot into the kernel it was built for"
-    } else if (has("Unable to locate package linux-headers-") || has("kernel-devel-"))
-        && (has("Unable to locate package") || has("No match for argument"))
-    {
-        "the mirror has no headers for this kernel any more: upgrade the kernel and reboot first"
-    } else if has("Unable to locate package")
-        || has("No match for argument")
-        || has("has no installation candidate")
-    {
-        "the package is not in the repositories of this host: check its name and the repositories"
-    } else if has("Temporary failure resolving") || has("Could not resolve host") {
-        "the host cannot resolve names: check /etc/resolv.conf"
-    } else if has("Could not connect to") || has("Connection timed out") {
-        "the host does not reach its package mirror: a proxy or a local mirror may be needed"
-    } else if has("No space left on device") || has("no space left on /") {
-        "a file system of the host is full: see `df -h` there"
-    } else if has("You don't have enough free space in") || has("more space needed on the ") {
-        "the file system for packages is full: see `df -h` there; `apt-get clean` or `dnf clean all` there frees what is only kept"
-    } else if has("Read-only file system") {
-        "a file system of the host is mounted read-only: see `dmesg` there for the reason"
-    } else if has("Permission denied") || has("Operation not permitted") || has("are you root") {
-        "the login may not do this: set `ssh.become: sudo` in the inventory (in a container, the kernel may refuse it)"
-    } else if has("command not found") || has(": not found") {
-        "a tool is missing on the host: add its package in an earlier task"
-    } else if has("ended right after its start") && has("status 203") {
-        "systemd could not run the program of the unit (203/EXEC): look at the path behind ExecStart="
-    } else if has("ended right after its start") {
-        let unit = message.split_whitespace().next().unwrap_or_default();
-        return Some(format!(
-            "the log of the unit says why; on the host: journalctl -u {} -n 50",
-            quote(unit)
-        ));
-    } else if has("systemd skipped the start") {
-        "make the condition of the unit hold in an earlier task, or leave the service out on this host with `when`"
-    } else if has("gave no answer within") {
-        "a program hangs on the host: a dead network file system or a stuck driver does that, and `dmesg` there tells"
-    } else if has("did not converge") {
-        "something restores the old state, or the host cannot keep what the task asks for"
-    } else {
-        return None;
-    };
-    Some(cause.to_owned())
-}
-
 /// Returns the number of tries of a task in all and the pause before the next one: as the task says, else
 /// three tries for what mirrors and networks do for a moment.
 pub(super) fn tries(step: &Step, failure: &Failure, attempt: u32) -> (u32, Duration) {
@@ -190,16 +144,8 @@ pub(super) fn tries(step: &Step, failure: &Failure, attempt: u32) -> (u32, Durat
     if retries.attempts > 1 {
         return (retries.attempts, retries.delay);
     }
-    let text = format!("{}\n{}", failure.message, failure.output);
-    let transient = [
-        "Connection reset by peer",
-        "Connection timed out",
-        "Temporary failure resolving",
-        "Hash Sum mismatch",
-        "Failed to fetch",
-    ]
-    .iter()
-    .any(|needle| text.contains(needle));
+    let transient =
+        causes::find(&format!("{}\n{}", failure.output, failure.message)).is_some_and(|cause| cause.passing);
     if step.resource().is_some_and(|kind| kind.retries) && transient {
         return (3, Duration::from_secs(2 << attempt.min(4)));
     }
@@ -210,12 +156,21 @@ pub(super) fn tries(step: &Step, failure: &Failure, attempt: u32) -> (u32, Durat
 pub(super) const HOST_LOST: &str =
     "its host was lost; the next run follows what still runs there, or does it again";
 
+/// The attempt of a task that failed, and its text.
+pub(super) type Attempted = (Attempt, String);
+
 /// Returns the outcome of a task that failed: its last lines and what they usually mean.
-pub(super) fn failure(message: String, command: Option<String>, output: &str) -> Outcome {
-    let cause = causes::find(output).and_then(|cause| cause.hint);
+pub(super) fn failure(message: String, attempted: Option<Attempted>, output: &str) -> Outcome {
+    // What we said ourselves stands behind what the program said.
+    let hint = if message == HOST_LOST {
+        None
+    } else {
+        causes::find(&format!("{output}\n{message}")).and_then(|cause| cause.hint)
+    };
     let output = tail(output);
-    let hint = if message == HOST_LOST { None } else { cause.or_else(|| task(&message, &output)) };
-    Outcome::Failed(Failure { message, command, output, hint })
+    let (attempt, command) = attempted.unzip();
+    let attempt = attempt.unwrap_or(Attempt::Command);
+    Outcome::Failed(Failure { message, command, attempt, output, hint })
 }
 
 /// Returns the reason why there is no plan, in one line.
@@ -283,7 +238,7 @@ tasks:
         .unwrap();
         let tried = |step: usize, output: &str| {
             let (message, output) = (String::new(), output.to_owned());
-            tries(&project.steps[step], &Failure { message, command: None, output, hint: None }, 1).0
+            tries(&project.steps[step], &Failure { output, ..Failure::new(message) }, 1).0
         };
         assert_eq!(tried(0, "E: Failed to fetch x Hash Sum mismatch"), 3);
         assert_eq!(tried(0, "E: Unable to locate package a"), 1);
@@ -300,6 +255,16 @@ tasks:
         let hints: Vec<String> = hints.collect();
         assert!(hints[0].starts_with("no name server knows `n0.invalid`: look at the `address` of n0 in "));
         assert!(hints[1].starts_with("give it an `address` under `hosts:` in "));
+    }
+
+    /// OpenSSH 9.8 and later say nothing to an address that they shut out.
+    #[test]
+    fn a_server_that_closes_may_have_refused_too_often() {
+        let inventory = "--- inventory.yaml\ncluster: c\nssh: { user: me, port: 23 }\nhosts: { n0: { address: 10.0.0.1 } }\n";
+        let project = load(inventory).unwrap();
+        let hint = connect(ConnectKind::Closed, &project.hosts[0], &project).unwrap();
+        assert!(hint.contains("PerSourcePenalties") && hint.contains("wait a minute"), "{hint}");
+        assert!(hint.ends_with("ssh -v -p 23 me@10.0.0.1"), "{hint}");
     }
 
     /// Without a terminal sudo asks for no password, and is refused by `requiretty`.

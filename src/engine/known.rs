@@ -212,15 +212,6 @@ impl Known {
         }
     }
 
-    /// Takes the answers of questions that ran behind another part; that part's end, and what was answered.
-    pub(super) fn take_behind<'a>(
-        &mut self,
-        batch: &[BatchPart],
-        ends: &'a [PartEnd],
-    ) -> (Option<&'a PartEnd>, BTreeSet<Query>) {
-        (ends.iter().find(|end| end.index == 0), self.take_after(1, batch, ends))
-    }
-
     /// Takes the answers of questions that ran behind so many other parts; what was answered.
     pub(super) fn take_after(
         &mut self,

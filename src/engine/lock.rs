@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::connection::{Connection, Gone, LOSSES};
+use super::connection::{Connection, Gone, LOSSES, Stuck};
 use super::context::Context;
 use super::known::Known;
 use super::state::{self, LockOwner};
@@ -16,14 +16,14 @@ use crate::transport::{Frame, Part, PartEnd, TransportError};
 /// The lock, as this session holds it.
 #[derive(Debug, Default)]
 pub(super) struct Lock {
-    held: Option<Held>,
+    held: Option<LockHold>,
     refused: bool,
     /// Tools that the host lacks and every change needs.
     lacking: Option<String>,
 }
 
 #[derive(Debug)]
-struct Held {
+struct LockHold {
     /// The shell that holds it: without that it is free.
     shell: u64,
     /// Directory below which large files go.
@@ -71,13 +71,11 @@ impl Lock {
         instance: &Instance,
         own: &BTreeSet<Query>,
         planned: &[Change],
-    ) -> Result<Result<(), String>, Gone> {
+    ) -> Result<(), Stuck> {
         if self.uploads(connection).is_some() {
-            return Ok(Ok(()));
+            return Ok(());
         }
-        if let Err(reason) = self.take_and_ask(connection, known, own).await? {
-            return Ok(Err(reason));
-        }
+        self.take_and_ask(connection, known, own).await?;
         let changed = match &instance.state {
             InstanceState::Ready { resource, .. } => match resource.plan(known.facts()) {
                 Ok(now) | Err(Unplannable::Partly(now, _)) => now != planned,
@@ -86,12 +84,12 @@ impl Lock {
             InstanceState::Skipped(_) | InstanceState::Waiting(_) | InstanceState::Failed(_) => false,
         };
         if changed {
-            return Ok(Err(
+            return Err(Stuck::Failed(
                 "the host changed between plan and apply: something else is changing it; run apply again"
                     .to_owned(),
             ));
         }
-        Ok(Ok(()))
+        Ok(())
     }
 
     /// Takes the host's lock, where this session does not have it, and asks; what is in its way, if so.
@@ -100,14 +98,14 @@ impl Lock {
         connection: &mut Connection,
         known: &mut Known,
         own: &BTreeSet<Query>,
-    ) -> Result<Result<(), String>, Gone> {
+    ) -> Result<(), Stuck> {
         if let Some(tools) = &self.lacking {
-            return Ok(Err(format!(
+            return Err(Stuck::Failed(format!(
                 "it lacks {tools}, and no change is safe without: install what is missing"
             )));
         }
         if self.uploads(connection).is_some() {
-            return Ok(Ok(()));
+            return Ok(());
         }
         let context = connection.context().clone();
         let mut taken_over = false;
@@ -129,7 +127,7 @@ impl Lock {
                     continue;
                 }
                 Err(error) => {
-                    return Err(Gone::quarantined(format!("its lock could not be taken: {error}")));
+                    return Err(Gone::quarantined(format!("its lock could not be taken: {error}")).into());
                 }
             }
             let mut lines = report.lines();
@@ -138,12 +136,12 @@ impl Lock {
             let why = lines.next().filter(|why| !why.is_empty());
             let why = why.unwrap_or("there is no `flock` on this host").to_owned();
             match state.as_str() {
-                "held" | "shared" => self.held = Some(Held { shell: connection.shell(), uploads }),
+                "held" | "shared" => self.held = Some(LockHold { shell: connection.shell(), uploads }),
                 "none" => {
                     connection.warn(format!("{why}: nothing stops two runs from changing it at once"));
-                    self.held = Some(Held { shell: connection.shell(), uploads });
+                    self.held = Some(LockHold { shell: connection.shell(), uploads });
                 }
-                other if other.starts_with("lost") => return Ok(Err(text(other))),
+                other if other.starts_with("lost") => return Err(Stuck::Failed(text(other))),
                 other => {
                     if patience > 0 && other.starts_with("busy") {
                         patience -= 1;
@@ -167,13 +165,13 @@ impl Lock {
                         }
                         _ => {
                             self.refused = other.starts_with("busy");
-                            return Ok(Err(text(other)));
+                            return Err(Stuck::Failed(text(other)));
                         }
                     }
                 }
             }
             connection.has_lock();
-            return Ok(Ok(()));
+            return Ok(());
         }
     }
 }
@@ -239,7 +237,8 @@ async fn ask(
 ) -> (Result<(), TransportError>, String) {
     let frame = frame(connection, connection.short("lock", state::report_lock()), batch);
     let (result, ends) = connection.run_frame(&frame).await;
-    let (report, _) = known.take_behind(batch, &ends);
+    known.take_after(1, batch, &ends);
+    let report = ends.iter().find(|end| end.index == 0);
     (result, report.map_or_else(String::new, |end| String::from_utf8_lossy(&end.output).into_owned()))
 }
 
@@ -275,17 +274,18 @@ pub(super) fn frame_of(
 pub(super) async fn run_fenced(
     connection: &mut Connection,
     part: Part,
-) -> Result<Result<PartEnd, String>, TransportError> {
+) -> Result<PartEnd, Stuck<String, TransportError>> {
     let part = Part { script: state::fenced(part.script), ..part };
     let (result, ends) = connection.run_frame(&frame(connection, part, &[])).await;
-    result?;
-    let end = ends.into_iter().next().ok_or_else(|| TransportError::Protocol {
-        message: "a part of the script did not report its end".to_owned(),
+    result.map_err(Stuck::Gone)?;
+    let end = ends.into_iter().next().ok_or_else(|| {
+        let message = "a part of the script did not report its end".to_owned();
+        Stuck::Gone(TransportError::Protocol { message })
     })?;
-    Ok(match String::from_utf8_lossy(&end.output).strip_prefix("refused ") {
-        Some(state) => Err(text(state.trim_end())),
+    match String::from_utf8_lossy(&end.output).strip_prefix("refused ") {
+        Some(state) => Err(Stuck::Failed(text(state.trim_end()))),
         None => Ok(end),
-    })
+    }
 }
 
 /// Whether it is a run of this controller whose process is gone.

@@ -25,8 +25,8 @@ pub(super) async fn look(context: &Context, host: &Host, known: &mut Known) {
 
 /// Whether a check needs it.
 fn is_wanted(host: &Host, facts: &Facts) -> bool {
-    let system = |key: &str| host.expect.pointer(&format!("/system/{key}")).is_some();
-    if system("memlock") || system("nofile") {
+    let system = host.expect.system.as_ref();
+    if system.is_some_and(|system| system.memlock.is_some() || system.nofile.is_some()) {
         return true;
     }
     let rdma = facts.get(&RdmaQuery).answer();

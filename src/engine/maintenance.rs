@@ -7,7 +7,7 @@
 //! ```
 //!
 //! What outlives this program is with the scheduler: a node is drained with a reason that names the run. Only such a
-//! node is ever resumed.
+//! node is ever resumed. The next step of each host is decided in `drain.rs`, and done here.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,16 +20,14 @@ use tokio::time::Instant;
 
 use super::cancel::Stop;
 use super::context::{Context, Drains};
-use super::hints::human;
+use super::drain::{Entry, Leaving, Limits, NodeState, Reason, Room, Step, Wait, away};
 use super::scheduler_host::{Nodes, SchedulerHost, Snapshot};
 use crate::backoff::Backoff;
 use crate::events::{EventKind, MaintenancePhase as Phase};
 use crate::hostlist::fold;
-use crate::inventory::{Busy, Maintenance as Settings, Share};
+use crate::inventory::{Busy, Maintenance as Settings};
 use crate::scheduler::{Drain, Load, Node};
 
-/// Time for which a node may be silent that was resumed a moment ago.
-const SILENCE: Duration = Duration::from_mins(2);
 /// Between two looks at all nodes: at first, and after a while in which nothing moved.
 const PAUSES: (Duration, Duration) = (Duration::from_secs(3), Duration::from_secs(30));
 /// The longest pause after two runs gave way to each other, in milliseconds: each has its own, so that they look again
@@ -38,81 +36,11 @@ const SKEW: u64 = 2000;
 
 /// Outcome of the wait for a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(super) enum DrainOutcome {
     /// It is drained and idle.
     Ready,
-    /// It is not changed by this run: why.
-    Left(String),
-}
-
-/// State of a host.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Stand {
-    /// Its batch is not near.
-    Planned,
-    /// It is to be drained when there is room.
-    Wanted,
-    /// It gets no new job.
-    Draining,
-    /// It has no job.
-    Ready,
-    /// The run works on it.
-    Changing,
-    /// The run does not change it: why. Nobody was told yet.
-    Left(String),
-    /// Nothing is to be done about it any more.
-    Over,
-}
-
-#[derive(Debug)]
-struct Entry {
-    name: String,
-    stand: Stand,
-    /// Whether it is in the middle of its tasks. Who has the room it would wait for may wait for it.
-    under_way: bool,
-    /// Whether this run drained it.
-    drained: bool,
-    /// Since when it is waited for: that there is room for it, then that its jobs end.
-    since: Instant,
-    /// Since when it has only what is moved elsewhere.
-    leaves: Option<Instant>,
-    /// Since when it does not answer the scheduler.
-    silent: Option<Instant>,
-    /// Last message about it.
-    said: String,
-}
-
-/// Numbers of nodes that limit how many may be drained now.
-#[derive(Debug, Clone, Copy)]
-struct Room {
-    usable: usize,
-    all: usize,
-    must: usize,
-}
-
-impl Room {
-    fn of(nodes: &Nodes, settings: &Settings) -> Self {
-        let counted = || nodes.values().filter(|node| node.counted);
-        let all = counted().count();
-        let usable = counted().filter(|node| node.usable).count();
-        let must = match settings.keep_up {
-            None => 0,
-            Some(Share::Hosts(number)) => usize::try_from(number).unwrap_or(usize::MAX),
-            Some(Share::Percent(percent)) => {
-                all.saturating_mul(usize::try_from(percent).unwrap_or(100)).div_ceil(100)
-            }
-        };
-        Self { usable, all, must }
-    }
-
-    fn is_left(self) -> bool {
-        self.must == 0 || self.usable > self.must
-    }
-
-    fn told(self) -> String {
-        let Self { usable, all, must } = self;
-        format!("{usable} of {all} nodes are in service, and `keep_up` wants {must}")
-    }
+    /// This run does not change it.
+    Left(Reason),
 }
 
 impl Drains for Maintenance {
@@ -125,11 +53,11 @@ impl Drains for Maintenance {
             let own = BTreeSet::from([host]);
             self.want(&own);
             match self.some(&own).await.remove(host) {
-                Some(Turn::Ready) => {
+                Some(DrainOutcome::Ready) => {
                     self.phase(host, Phase::Changing, "");
                     Ok(())
                 }
-                Some(Turn::Left(why)) => Err(why),
+                Some(DrainOutcome::Left(why)) => Err(why.to_string()),
                 None => Err("the run was stopped before that".to_owned()),
             }
         })
@@ -147,6 +75,19 @@ pub(super) struct Found {
     pub away: BTreeMap<String, String>,
     /// Reason why nothing can be drained.
     pub never: Option<String>,
+}
+
+/// Orders to the scheduler that are due.
+#[derive(Debug, Default)]
+struct Due {
+    /// Hosts that are drained.
+    drain: BTreeSet<String>,
+    /// Work that is asked to leave, by host.
+    evict: BTreeMap<String, String>,
+    /// Hosts that are given back as they were, with the reason.
+    back: BTreeMap<String, Reason>,
+    /// Whether a host got another state.
+    moved: bool,
 }
 
 /// The hosts of a run that are taken out of service.
@@ -200,7 +141,7 @@ impl Maintenance {
                     left.insert(name.clone(), format!("{run}: {why}"));
                 }
                 (_, Some(why)) => {
-                    gone.insert(name.clone(), why);
+                    gone.insert(name.clone(), why.to_string());
                 }
                 (Drain::No | Drain::Others(_), None) => {}
             }
@@ -219,24 +160,14 @@ impl Maintenance {
 
     /// Takes the hosts that are to be drained, in the order of their turns.
     pub(super) fn enlist(&self, names: impl IntoIterator<Item = String>) {
-        let entry = |name| Entry {
-            name,
-            stand: Stand::Planned,
-            under_way: false,
-            drained: false,
-            since: Instant::now(),
-            leaves: None,
-            silent: None,
-            said: String::new(),
-        };
-        self.entries().extend(names.into_iter().map(entry));
+        self.entries().extend(names.into_iter().map(Entry::new));
     }
 
     /// The turn of these hosts is near.
     pub(super) fn want(&self, names: &BTreeSet<&str>) {
         for entry in self.entries().iter_mut().filter(|entry| names.contains(entry.name.as_str())) {
-            if entry.stand == Stand::Planned {
-                entry.stand = Stand::Wanted;
+            if entry.state == NodeState::Planned {
+                entry.state = NodeState::Wanted;
                 entry.since = Instant::now();
             }
         }
@@ -245,11 +176,11 @@ impl Maintenance {
 
     /// Takes those of these hosts of which it is decided now. One may have waited for its batch for long, so
     /// it is looked at once more.
-    pub(super) async fn decided(&self, names: &BTreeSet<&str>) -> BTreeMap<String, Turn> {
+    pub(super) async fn decided(&self, names: &BTreeSet<&str>) -> BTreeMap<String, DrainOutcome> {
         let mut turns = self.take(names);
         let ready: BTreeSet<String> = turns
             .iter()
-            .filter(|(_, turn)| matches!(turn, Turn::Ready))
+            .filter(|(_, turn)| matches!(turn, DrainOutcome::Ready))
             .map(|(name, _)| name.clone())
             .collect();
         if ready.is_empty() {
@@ -262,23 +193,19 @@ impl Maintenance {
                     let idle = seen.load(&entry.name) == Load::default();
                     match seen.nodes.get(&entry.name).map(|node| (node.drain(), node.emptied)) {
                         Some((Drain::Ours(..), true)) if idle => continue,
-                        Some((Drain::Others(why), _)) => {
-                            Some(operator("an operator drained it meanwhile", why))
-                        }
-                        Some((Drain::No, _)) => {
-                            Some("somebody resumed it while it was waited for".to_owned())
-                        }
-                        None => Some(self.no_node()),
+                        Some((Drain::Others(why), _)) => Some(Reason::OperatorMeanwhile(why.to_owned())),
+                        Some((Drain::No, _)) => Some(Reason::Resumed),
+                        None => Some(Reason::NoNode(self.scheduler())),
                         Some((Drain::Ours(..), _)) => None,
                     }
                 }
                 Err(_) => None,
             };
             if let Some(why) = now {
-                entry.stand = Stand::Over;
-                turns.insert(entry.name.clone(), Turn::Left(why));
+                entry.state = NodeState::Over;
+                turns.insert(entry.name.clone(), DrainOutcome::Left(why));
             } else {
-                entry.stand = Stand::Draining;
+                entry.state = NodeState::Draining;
                 entry.since = Instant::now();
                 turns.remove(&entry.name);
             }
@@ -287,20 +214,24 @@ impl Maintenance {
         turns
     }
 
-    fn take(&self, names: &BTreeSet<&str>) -> BTreeMap<String, Turn> {
+    fn take(&self, names: &BTreeSet<&str>) -> BTreeMap<String, DrainOutcome> {
         let mut turns = BTreeMap::new();
         for entry in self.entries().iter_mut().filter(|entry| names.contains(entry.name.as_str())) {
-            let turn = match &entry.stand {
-                Stand::Ready => {
-                    entry.stand = Stand::Changing;
-                    Turn::Ready
+            let turn = match &entry.state {
+                NodeState::Ready => {
+                    entry.state = NodeState::Changing;
+                    DrainOutcome::Ready
                 }
-                Stand::Left(why) => {
-                    let turn = Turn::Left(why.clone());
-                    entry.stand = Stand::Over;
+                NodeState::Left(why) => {
+                    let turn = DrainOutcome::Left(why.clone());
+                    entry.state = NodeState::Over;
                     turn
                 }
-                Stand::Planned | Stand::Wanted | Stand::Draining | Stand::Changing | Stand::Over => continue,
+                NodeState::Planned
+                | NodeState::Wanted
+                | NodeState::Draining
+                | NodeState::Changing
+                | NodeState::Over => continue,
             };
             turns.insert(entry.name.clone(), turn);
         }
@@ -308,7 +239,7 @@ impl Maintenance {
     }
 
     /// Waits until it is decided of one of these hosts, or the run is stopped.
-    pub(super) async fn some(&self, names: &BTreeSet<&str>) -> BTreeMap<String, Turn> {
+    pub(super) async fn some(&self, names: &BTreeSet<&str>) -> BTreeMap<String, DrainOutcome> {
         let mut moved = self.moved.subscribe();
         loop {
             let turns = self.decided(names).await;
@@ -326,12 +257,12 @@ impl Maintenance {
     pub(super) fn is_settled(&self, names: &BTreeSet<&str>) -> bool {
         let entries = self.entries();
         let mut own = entries.iter().filter(|entry| names.contains(entry.name.as_str()));
-        own.all(|entry| !matches!(entry.stand, Stand::Planned | Stand::Wanted | Stand::Draining))
+        own.all(|entry| !matches!(entry.state, NodeState::Planned | NodeState::Wanted | NodeState::Draining))
     }
 
     /// Whether a host is drained and idle, and waits for its batch.
     pub(super) fn is_ready(&self, name: &str) -> bool {
-        self.entries().iter().any(|entry| entry.name == name && matches!(entry.stand, Stand::Ready))
+        self.entries().iter().any(|entry| entry.name == name && matches!(entry.state, NodeState::Ready))
     }
 
     /// Whether this run drained a host.
@@ -345,8 +276,7 @@ impl Maintenance {
         while !self.closed.load(Ordering::Relaxed) {
             let awaited: BTreeSet<String> = {
                 let entries = self.entries();
-                let waits = |entry: &&Entry| matches!(entry.stand, Stand::Wanted | Stand::Draining);
-                entries.iter().filter(waits).map(|entry| entry.name.clone()).collect()
+                entries.iter().filter(|entry| entry.is_awaited()).map(|entry| entry.name.clone()).collect()
             };
             if awaited.is_empty() {
                 self.poked.notified().await;
@@ -370,120 +300,92 @@ impl Maintenance {
             Ok(seen) => seen,
             Err(why) => return self.blind(&why),
         };
-        let mut room = Room::of(&seen.nodes, &self.settings);
-        let (mut drain, mut back) = (BTreeSet::new(), BTreeMap::new());
-        let mut evict = BTreeSet::new();
-        let mut moved = false;
-        // Who waits for room that this run itself takes is not late.
-        let takes_room =
-            |entry: &Entry| matches!(entry.stand, Stand::Draining | Stand::Ready | Stand::Changing);
-        let own = self.entries().iter().any(takes_room);
-        for entry in self.entries().iter_mut().filter(|entry| awaited.contains(&entry.name)) {
-            if !matches!(entry.stand, Stand::Wanted | Stand::Draining) {
-                continue;
-            }
-            if own && entry.stand == Stand::Wanted {
-                entry.since = Instant::now();
-            }
-            let late = entry.since.elapsed() >= self.settings.wait;
-            let node = seen.nodes.get(&entry.name);
-            let Load { jobs, movable } = seen.load(&entry.name);
-            let next = match (&entry.stand, node) {
-                (_, None) => Stand::Left(self.no_node()),
-                (Stand::Wanted, Some(node)) => match node.drain() {
-                    Drain::Ours(..) => {
-                        entry.since = Instant::now();
-                        Stand::Draining
-                    }
-                    _ if let Some(why) = away(node) => Stand::Left(why),
-                    _ if node.silent => {
-                        if entry.silent.get_or_insert_with(Instant::now).elapsed() < SILENCE {
-                            self.say(entry, Phase::Waiting, node.told.clone());
-                            continue;
-                        }
-                        Stand::Left(node.told.clone())
-                    }
-                    Drain::Others(_) | Drain::No => match jobs {
-                        Some(jobs) if self.context.project.policy.busy == Busy::Refuse => {
-                            Stand::Left(format!("{jobs} runs there, and `policy.busy` is refuse"))
-                        }
-                        _ => {
-                            let counts = node.counted && node.usable;
-                            if !counts || room.is_left() {
-                                room.usable -= usize::from(counts);
-                                drain.insert(entry.name.clone());
-                                // Who closes meanwhile asks after the drain.
-                                entry.drained = true;
-                                Stand::Draining
-                            } else if entry.under_way {
-                                Stand::Left(format!("{}; the next run drains it first", room.told()))
-                            } else if late {
-                                let wait = human(self.settings.wait);
-                                Stand::Left(format!("it had no turn within {wait}: {}", room.told()))
-                            } else {
-                                self.say(entry, Phase::Waiting, room.told());
-                                continue;
-                            }
-                        }
-                    },
-                },
-                (_, Some(node)) => match node.drain() {
-                    Drain::No => Stand::Left("somebody resumed it while it was waited for".to_owned()),
-                    Drain::Others(why) => Stand::Left(operator("an operator drained it meanwhile", why)),
-                    Drain::Ours(..) => match (jobs, movable) {
-                        (None, None) if node.emptied => Stand::Ready,
-                        (None, Some(movable)) => {
-                            let leaves = entry.leaves.get_or_insert_with(Instant::now);
-                            let within = self.scheduler.kind().leaves_within();
-                            if leaves.elapsed() < within {
-                                evict.insert(entry.name.clone());
-                                if entry.said.is_empty() || !entry.said.starts_with(&movable) {
-                                    self.say(entry, Phase::Draining, movable);
-                                }
-                                continue;
-                            }
-                            let kept = entry.said.strip_prefix(&movable).unwrap_or_default();
-                            let why = format!("not left within {}: {movable}{kept}", human(within));
-                            back.insert(entry.name.clone(), why.clone());
-                            Stand::Left(why)
-                        }
-                        (jobs, _) if late => {
-                            let jobs = jobs.unwrap_or_else(|| node.told.clone());
-                            let why = format!("not idle within {}: {jobs}", human(self.settings.wait));
-                            back.insert(entry.name.clone(), why.clone());
-                            Stand::Left(why)
-                        }
-                        (jobs, _) => {
-                            entry.leaves = None;
-                            self.say(entry, Phase::Draining, jobs.unwrap_or_else(|| node.told.clone()));
-                            continue;
-                        }
-                    },
-                },
-            };
-            moved = true;
-            entry.stand = next;
-        }
+        let Due { drain, evict, back, moved } = self.decide(awaited, &seen);
         if !drain.is_empty() {
             self.drain(&drain, &seen).await;
         }
         if !evict.is_empty() {
-            let kept = self.scheduler.evict(&evict).await;
-            for entry in self.entries().iter_mut() {
-                let Some(why) = kept.get(&entry.name) else { continue };
-                let movable = seen.load(&entry.name).movable.unwrap_or_default();
-                self.say(entry, Phase::Draining, format!("{movable}: {why}"));
-            }
+            self.evict(&evict).await;
         }
         for (name, why) in back {
             if self.has_drained(&name) {
                 // What keeps it from that is said.
-                let _said = self.resume(&name, &why).await;
+                let _said = self.resume(&name, &why.to_string()).await;
             } else {
                 self.stays(&name, &format!("{why}; it was drained before this run"));
             }
         }
         moved
+    }
+
+    /// Takes the next step of each host in the ledger, and returns what is to be done about it.
+    fn decide(&self, awaited: &BTreeSet<String>, seen: &Snapshot) -> Due {
+        let now = Instant::now();
+        let limits = Limits {
+            scheduler: self.scheduler(),
+            wait: self.settings.wait,
+            leave: self.scheduler.kind().leaves_within(),
+            refuses_busy: self.context.project.policy.busy == Busy::Refuse,
+        };
+        let mut room = Room::of(&seen.nodes, &self.settings);
+        let mut due = Due::default();
+        let mut entries = self.entries();
+        // A host that waits for room that this run itself takes is not late.
+        let own = entries
+            .iter()
+            .any(|entry| matches!(entry.state, NodeState::Draining | NodeState::Ready | NodeState::Changing));
+        for entry in entries.iter_mut().filter(|entry| awaited.contains(&entry.name) && entry.is_awaited()) {
+            if own && entry.state == NodeState::Wanted {
+                entry.since = now;
+            }
+            let node = seen.nodes.get(&entry.name);
+            let step = entry.next(node, seen.load(&entry.name), room, &limits, now);
+            due.moved |= !matches!(step, Step::Wait(_) | Step::WaitForSilent(_) | Step::Evict(_));
+            match step {
+                Step::Wait(wait) => {
+                    entry.leaves = None;
+                    self.say(entry, wait);
+                }
+                Step::WaitForSilent(told) => {
+                    entry.silent.get_or_insert(now);
+                    self.say(entry, Wait::Node(told));
+                }
+                Step::Evict(what) => {
+                    entry.leaves.get_or_insert(now);
+                    if entry.leaving(&what).is_none() {
+                        self.say(entry, Wait::Leaving(Leaving { what: what.clone(), kept: None }));
+                    }
+                    due.evict.insert(entry.name.clone(), what);
+                }
+                Step::Drain => {
+                    if let Some(node) = node {
+                        room.take(node);
+                    }
+                    due.drain.insert(entry.name.clone());
+                    // `close` may ask in the middle of the drain.
+                    entry.drained = true;
+                    entry.state = NodeState::Draining;
+                }
+                Step::Adopt => (entry.state, entry.since) = (NodeState::Draining, now),
+                Step::Ready => entry.state = NodeState::Ready,
+                Step::Leave(reason) => entry.state = NodeState::Left(reason),
+                Step::GiveBack(reason) => {
+                    due.back.insert(entry.name.clone(), reason.clone());
+                    entry.state = NodeState::Left(reason);
+                }
+            }
+        }
+        due
+    }
+
+    /// Asks the work on some hosts to leave, and says what of it did not.
+    async fn evict(&self, work: &BTreeMap<String, String>) {
+        let kept = self.scheduler.evict(&work.keys().cloned().collect()).await;
+        for entry in self.entries().iter_mut() {
+            if let (Some(why), Some(what)) = (kept.get(&entry.name), work.get(&entry.name)) {
+                self.say(entry, Wait::Leaving(Leaving { what: what.clone(), kept: Some(why.clone()) }));
+            }
+        }
     }
 
     async fn drain(&self, names: &BTreeSet<String>, seen: &Snapshot) {
@@ -500,12 +402,12 @@ impl Maintenance {
         }
         for entry in self.entries().iter_mut().filter(|entry| names.contains(&entry.name)) {
             if let Some(why) = failed.get(&entry.name) {
-                entry.stand = Stand::Left(format!("it cannot be drained: {why}"));
+                entry.state = NodeState::Left(Reason::NotDrained((*why).clone()));
             } else {
                 entry.since = Instant::now();
                 let Load { jobs, movable } = seen.load(&entry.name);
-                let said = jobs.or(movable).unwrap_or_else(|| "no job runs there".to_owned());
-                self.say(entry, Phase::Draining, said);
+                let leaving = movable.map(|what| Wait::Leaving(Leaving { what, kept: None }));
+                self.say(entry, jobs.map(Wait::Jobs).or(leaving).unwrap_or(Wait::Idle));
             }
         }
         let drained = names.iter().filter(|name| !failed.contains_key(name));
@@ -522,15 +424,14 @@ impl Maintenance {
             if room.must == 0 || room.usable >= room.must || !counted {
                 continue;
             }
-            let why =
-                format!("given back unchanged: others have drained nodes meanwhile, and {}", room.told());
+            let why = format!("given back unchanged: others have drained nodes meanwhile, and {room}");
             if self.resume(name, &why).await.is_err() {
                 continue;
             }
             room.usable += 1;
             for entry in self.entries().iter_mut().filter(|entry| entry.name == *name) {
-                (entry.stand, entry.drained, entry.since) = (Stand::Wanted, false, Instant::now());
-                entry.said.clear();
+                (entry.state, entry.drained, entry.since) = (NodeState::Wanted, false, Instant::now());
+                entry.said = None;
             }
             gave_way = true;
         }
@@ -545,18 +446,17 @@ impl Maintenance {
     fn blind(&self, why: &str) -> bool {
         let mut moved = false;
         for entry in self.entries().iter_mut() {
-            if !matches!(entry.stand, Stand::Wanted | Stand::Draining) {
+            if !entry.is_awaited() {
                 continue;
             }
             if entry.since.elapsed() >= self.settings.wait {
-                entry.stand = Stand::Left(why.to_owned());
+                entry.state = NodeState::Left(Reason::Scheduler(why.to_owned()));
                 moved = true;
                 if entry.drained {
                     self.stays(&entry.name, &format!("it was drained, and {why}"));
                 }
             } else {
-                let phase = if entry.stand == Stand::Wanted { Phase::Waiting } else { Phase::Draining };
-                self.say(entry, phase, why.to_owned());
+                self.say(entry, Wait::Scheduler(why.to_owned()));
             }
         }
         moved
@@ -573,13 +473,14 @@ impl Maintenance {
 
     async fn resume(&self, name: &str, why: &str) -> Result<(), String> {
         let result = async {
-            match self.scheduler.nodes().await?.get(name).map(Node::drain) {
+            let nodes = self.scheduler.nodes().await.map_err(Reason::Scheduler)?;
+            match nodes.get(name).map(Node::drain) {
                 Some(Drain::Ours(..)) => {}
                 Some(Drain::No) => return Ok(false),
-                Some(Drain::Others(why)) => return Err(operator("an operator drained it meanwhile", why)),
-                None => return Err(self.no_node()),
+                Some(Drain::Others(why)) => return Err(Reason::OperatorMeanwhile(why.to_owned())),
+                None => return Err(Reason::NoNode(self.scheduler())),
             }
-            self.scheduler.resume(name).await.map(|()| true)
+            self.scheduler.resume(name).await.map(|()| true).map_err(Reason::Scheduler)
         }
         .await;
         match result {
@@ -589,9 +490,13 @@ impl Maintenance {
                 self.phase(name, Phase::Back, why);
                 Ok(())
             }
-            Err(error) => {
-                let error = format!("it could not be given back: {error}");
-                self.stays(name, &error);
+            Err(reason) => {
+                let error = format!("it could not be given back: {reason}");
+                if reason.is_operator() {
+                    self.phase(name, Phase::LeftDrained, &error);
+                } else {
+                    self.stays(name, &error);
+                }
                 Err(error)
             }
         }
@@ -607,7 +512,8 @@ impl Maintenance {
                     return self.phase(name, Phase::Back, &why);
                 }
                 Some(Drain::Ours(..)) => self.scheduler.say(name, why).await,
-                Some(Drain::Others(_)) | None => Ok(()),
+                Some(Drain::Others(_)) => return self.phase(name, Phase::LeftDrained, why),
+                None => Ok(()),
             },
             Err(error) => Err(error),
         };
@@ -617,20 +523,20 @@ impl Maintenance {
         self.stays(name, why);
     }
 
-    /// Names a host that stays drained.
+    /// Names a host that stays drained, with the command that gives it back.
     pub(super) fn stays(&self, name: &str, why: &str) {
-        self.phase(name, Phase::LeftDrained, why);
+        self.enter(name, Phase::LeftDrained, why, self.scheduler.by_hand(name));
     }
 
     /// Gives back what was drained and not begun, and names what stays drained.
     pub(super) async fn close(&self, found: &BTreeMap<String, String>) {
         let rest: Vec<(String, bool)> = {
             let mut entries = self.entries();
-            let open = |entry: &&mut Entry| !matches!(entry.stand, Stand::Over | Stand::Changing);
+            let open = |entry: &&mut Entry| !matches!(entry.state, NodeState::Over | NodeState::Changing);
             let entries = entries.iter_mut().filter(open);
             entries
                 .map(|entry| {
-                    entry.stand = Stand::Over;
+                    entry.state = NodeState::Over;
                     (entry.name.clone(), entry.drained)
                 })
                 .collect()
@@ -666,19 +572,25 @@ impl Maintenance {
 
     fn over(&self, name: &str) {
         for entry in self.entries().iter_mut().filter(|entry| entry.name == name) {
-            entry.stand = Stand::Over;
+            entry.state = NodeState::Over;
         }
     }
 
-    fn say(&self, entry: &mut Entry, phase: Phase, why: String) {
-        if entry.said != why {
-            self.phase(&entry.name, phase, &why);
-            entry.said = why;
+    /// Says what a host waits for, unless that was the last report about it.
+    fn say(&self, entry: &mut Entry, wait: Wait) {
+        let phase = if entry.state == NodeState::Wanted { Phase::Waiting } else { Phase::Draining };
+        if entry.said.as_ref() != Some(&wait) {
+            self.phase(&entry.name, phase, &wait.to_string());
+            entry.said = Some(wait);
         }
     }
 
-    /// Says where a host stands.
+    /// Says that a host enters a phase.
     pub(super) fn phase(&self, host: &str, phase: Phase, why: &str) {
+        self.enter(host, phase, why, None);
+    }
+
+    fn enter(&self, host: &str, phase: Phase, why: &str, by_hand: Option<String>) {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
         if phase == Phase::LeftDrained {
             left.insert(host.to_owned());
@@ -686,34 +598,13 @@ impl Maintenance {
             left.remove(host);
         }
         drop(left);
-        let by_hand = (phase == Phase::LeftDrained && !why.contains("an operator"))
-            .then(|| self.scheduler.by_hand(host))
-            .flatten();
         let (host, why) = (host.to_owned(), why.to_owned());
         self.context.emitter.emit(EventKind::HostMaintenance { host, phase, why, by_hand });
-    }
-
-    fn no_node(&self) -> String {
-        format!("{} has no node of this name any more", self.scheduler.kind().name())
     }
 
     fn entries(&self) -> MutexGuard<'_, Vec<Entry>> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Returns the reason why a node is not touched: others have drained it, or it is down.
-fn away(node: &Node) -> Option<String> {
-    match node.drain() {
-        Drain::Ours(..) => None,
-        Drain::Others(why) => Some(operator("an operator has drained it", why)),
-        Drain::No => (node.away && !node.silent).then(|| node.told.clone()),
-    }
-}
-
-fn operator(what: &str, why: &str) -> String {
-    let why = if why.is_empty() { "no reason was given" } else { why };
-    format!("{what} ({why}) and is left alone")
 }
 
 /// Names of hosts in a sentence.

@@ -8,8 +8,8 @@ use tracing::Instrument as _;
 
 use super::cancel::Stop;
 use super::context::{Context, Mode};
+use super::drained_rollout;
 use super::hosts::{healthy, leaders, together, warn_of_absent};
-use super::live;
 use super::rollout::{Batch, Budget};
 use super::session::Session;
 use super::work::Leaders;
@@ -72,8 +72,9 @@ pub async fn run(context: Arc<Context>, command: &str) -> Report {
     let budget = Arc::new(Budget::new(context.clone(), &sessions));
     let last = stages.len().saturating_sub(1);
     let mut left_drained = 0;
-    if live::is_for(&context) {
-        (sessions, left_drained) = Box::pin(live::roll(&context, sessions, &stages, &budget)).await;
+    if drained_rollout::is_for(&context) {
+        (sessions, left_drained) =
+            Box::pin(drained_rollout::roll(&context, sessions, &stages, &budget)).await;
     } else {
         for (number, range) in stages.iter().enumerate() {
             warn_of_absent(&context, range.clone());
@@ -85,7 +86,7 @@ pub async fn run(context: Arc<Context>, command: &str) -> Report {
     }
     sessions.sort_by_key(Session::index);
     if context.mode == Mode::Plan {
-        live::foretell(&context, &sessions).await;
+        drained_rollout::preview(&context, &sessions).await;
     }
     context.transport.close().await;
     let mut stats = RunStats { offline: skipped, ..RunStats::default() };

@@ -8,17 +8,17 @@ use tokio::time::Instant;
 
 use super::batch::Ahead;
 use super::boot::Boot;
-use super::connection::{Connection, Gone};
+use super::connection::{Connection, Gone, Stuck};
 use super::context::{Context, Drains, Mode};
+use super::handlers::Handlers;
 use super::known::Known;
 use super::lock::Lock;
-use super::notified::Notified;
+use super::progress::Progress;
 use super::spool::Spool;
-use super::standing::Standing;
 use super::state::HostState;
 use super::tasks::Tasks;
 use super::upload::Uploads;
-use super::{guard, login};
+use super::{login, rollback};
 use crate::events::{EventKind, Failure, HostStatus, Outcome, TaskCounts, TaskRef};
 use crate::facts::login::LoginQuery;
 use crate::facts::state::StateQuery;
@@ -36,11 +36,11 @@ pub struct Session {
     pub(super) tasks: Tasks,
     pub(super) spool: Spool,
     pub(super) ahead: Ahead,
-    pub(super) notified: Notified,
+    pub(super) notified: Handlers,
     pub(super) uploads: Uploads,
     pub(super) lock: Lock,
     pub(super) boot: Boot,
-    pub(super) standing: Standing,
+    pub(super) progress: Progress,
     pub(super) containers: Containers,
     /// Whether it carries jobs of a scheduler.
     pub(super) service: Service,
@@ -55,7 +55,7 @@ pub struct Session {
     /// Promises of its tasks; only a plan asks for them.
     pub(super) promises: Promises,
     /// The first step that was not asked what it promises.
-    pub(super) unpromised: usize,
+    pub(super) next_promise: usize,
 }
 
 /// Whether a host carries jobs of a scheduler while it is changed.
@@ -69,7 +69,7 @@ pub(super) enum Service {
     /// It is a node that is not drained: why.
     Carries(String),
     /// It is drained for this run, and no job is on it.
-    Held,
+    Drained,
 }
 
 /// Effect on the containers of a host when systemd reads its units again.
@@ -102,11 +102,11 @@ impl Session {
             host,
             spool: Spool::default(),
             ahead: Ahead::default(),
-            notified: Notified::default(),
+            notified: Handlers::default(),
             uploads: Uploads::default(),
             lock: Lock::default(),
             boot: Boot::default(),
-            standing: Standing::new(),
+            progress: Progress::new(),
             containers: Containers::default(),
             service: Service::default(),
             drains: None,
@@ -114,7 +114,7 @@ impl Session {
             under_way: false,
             planner: None,
             promises: Promises::default(),
-            unpromised: 0,
+            next_promise: 0,
         }
     }
 
@@ -140,17 +140,17 @@ impl Session {
 
     /// Whether it was said how it ended.
     pub(super) fn has_finished(&self) -> bool {
-        self.standing.has_finished()
+        self.progress.has_finished()
     }
 
     /// Its first task that failed, and why.
     pub(super) fn trouble(&self) -> Option<&str> {
-        self.standing.trouble()
+        self.progress.trouble()
     }
 
     /// Whether the run is over for this host.
     pub fn is_over(&self) -> bool {
-        self.standing.status().is_some()
+        self.progress.status().is_some()
     }
 
     /// Whether its queries were asked and it was not lost since.
@@ -166,18 +166,18 @@ impl Session {
     /// Returns the host's status at its end, its tasks by outcome, and the number of changes that its plan
     /// still holds.
     pub fn result(&self) -> (HostStatus, TaskCounts, u64) {
-        let status = self.standing.status().cloned().unwrap_or(HostStatus::Ok);
-        (status, self.standing.counts(), self.standing.pending())
+        let status = self.progress.status().cloned().unwrap_or(HostStatus::Ok);
+        (status, self.progress.counts(), self.progress.pending())
     }
 
     /// Whether a task failed on it.
     pub fn has_failed(&self) -> bool {
-        self.standing.has_failed()
+        self.progress.has_failed()
     }
 
     /// Whether it could not be reached or was lost.
     pub fn is_gone(&self) -> bool {
-        self.standing.is_gone()
+        self.progress.is_gone()
     }
 
     /// Whether another run held its lock.
@@ -199,26 +199,24 @@ impl Session {
     /// Ends it before its end, because the run is stopped.
     pub(super) fn not_started(&mut self, reason: &str) {
         if !self.is_over() {
-            self.standing.end(HostStatus::NotStarted(reason.to_owned()));
+            self.progress.end(HostStatus::NotStarted(reason.to_owned()));
         }
     }
 
     /// Takes the host's lock, where no task has; without it the run is over for this host.
     pub(super) async fn hold(&mut self) {
         match self.lock.take_and_ask(&mut self.connection, &mut self.known, &BTreeSet::new()).await {
-            Ok(Ok(())) => {}
-            Ok(Err(reason)) => self.not_started(&reason),
-            Err(Gone(status)) => self.standing.end(status),
+            Ok(()) => {}
+            Err(Stuck::Failed(reason)) => self.not_started(&reason),
+            Err(Stuck::Gone(Gone(status))) => self.progress.end(status),
         }
     }
 
     /// It was changed, and is not as it should be.
     pub(super) fn fails_gate(&mut self, findings: &[String], seconds: f64) {
         let failure = Failure {
-            message: findings.join("; "),
-            command: None,
-            output: String::new(),
             hint: Some("repair it and run `apply` again, which goes on from here".to_owned()),
+            ..Failure::new(findings.join("; "))
         };
         let task = TaskRef {
             id: "rollout/gate".to_owned(),
@@ -226,13 +224,13 @@ impl Session {
             name: "verify after the change".to_owned(),
             resource: "verify".to_owned(),
         };
-        self.standing.fail();
-        self.standing.finish_task(&self.connection, task, Outcome::Failed(failure), seconds, false);
+        self.progress.fail();
+        self.progress.finish_task(&self.connection, task, Outcome::Failed(failure), seconds, false);
     }
 
     /// Digests of its plan, one of each stage; `None` when it was not planned to the end.
     pub fn plan_digests(&self) -> Option<&[StageDigest]> {
-        Some(self.standing.digests()).filter(|digests| !digests.is_empty() && !self.is_gone())
+        Some(self.progress.digests()).filter(|digests| !digests.is_empty() && !self.is_gone())
     }
 
     /// Returns the promises of its tasks.
@@ -247,7 +245,7 @@ impl Session {
 
     /// Whether its plan holds changes.
     pub fn has_drift(&self) -> bool {
-        self.standing.has_drift()
+        self.progress.has_drift()
     }
 
     pub(super) fn emit(&self, kind: EventKind) {
@@ -293,7 +291,7 @@ impl Session {
                 // What ended meanwhile may have changed anything.
                 self.ask(wanted).await?;
             }
-            guard::settle(&mut self.connection, &found.armed, &found.undone).await;
+            rollback::settle(&mut self.connection, &found.armed, &found.undone).await;
         }
         if wanted.contains(&LoginQuery.into()) {
             login::look(&self.context, &self.host, &mut self.known).await;
@@ -328,14 +326,14 @@ impl Session {
         // Where all went well nobody wants what is left; elsewhere a later run may go on with it.
         if self.context.mode == Mode::Apply
             && self.connection.is_open()
-            && matches!(self.standing.status(), None | Some(HostStatus::Ok))
+            && matches!(self.progress.status(), None | Some(HostStatus::Ok))
             && !self.has_failed()
         {
             self.uploads.forget_left(&mut self.connection).await;
         }
         let locked = self.lock.uploads(&self.connection).is_some();
         if self.connection.is_open()
-            && !matches!(self.standing.status(), Some(HostStatus::Quarantined { .. }))
+            && !matches!(self.progress.status(), Some(HostStatus::Quarantined { .. }))
             // The run that has the lock may be cut off just now, and comes back for what is there.
             && !self.lock.was_refused()
             && let Err(error) = self.spool.tidy(&mut self.connection, &[], locked).await
@@ -345,7 +343,7 @@ impl Session {
         self.connection.leave().await;
         let reasons = self.boot.pending();
         if !reasons.is_empty() && !self.is_gone() {
-            self.standing.drifted();
+            self.progress.drifted();
             self.emit(EventKind::RebootPending { host: self.host.name.clone(), reasons });
         }
         if self.context.mode == Mode::Apply {
@@ -353,7 +351,7 @@ impl Session {
         }
         // Nobody asks for those of tasks any more, and a thousand hosts have many.
         self.known.keep(&self.context.queries);
-        let finished = self.standing.finish(&self.host.name);
+        let finished = self.progress.finish(&self.host.name);
         self.emit(finished);
     }
 }

@@ -4,21 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::cancel::Stop;
-use super::connection::{Connection, Gone};
+use super::connection::{CHANGE_LOSSES, Connection, Gone};
 use super::deadline::Deadline;
 use super::known::Known;
 use super::lock;
+use super::row::{self, Entry, Row, Start};
 use super::state::{self, SpoolEntry, SpoolReport, SpoolState};
 use crate::events::{EventKind, HostStatus};
-use crate::facts::state::StateQuery;
-use crate::facts::{self, Query};
-use crate::transport::{Frame, Part, Script, TransportError};
-
-/// Bytes of a command's output that travel: what the spool keeps, and a little.
-pub(super) const OUTPUT_LIMIT: usize = 640 << 10;
-
-/// Number of lost connections after which a change is no longer followed.
-pub(super) const LOSSES: u32 = 6;
+use crate::facts::Query;
+use crate::transport::{Frame, Script, TransportError};
 
 /// Time for which work of an earlier run is followed before the host is given up.
 const FOLLOW: Duration = Duration::from_hours(2);
@@ -45,7 +39,7 @@ impl Spool {
         Self { left, ..Self::default() }
     }
 
-    /// These are forgotten with the next frame.
+    /// Notes entries whose end was seen, or that never began: they are forgotten with the next frame.
     pub(super) fn forget(&mut self, keys: impl IntoIterator<Item = String>) {
         self.seen.extend(keys);
     }
@@ -76,7 +70,7 @@ impl Spool {
             }
             let mut losses = 0;
             let report = loop {
-                let part = follow(&entry.key, FOLLOW);
+                let part = row::follow(&entry.key, FOLLOW);
                 let ran = tokio::select! {
                     biased;
                     ran = connection.run_watched(part) => ran,
@@ -86,7 +80,7 @@ impl Spool {
                 };
                 match ran {
                     Ok(end) => break SpoolReport::parse_redacted(&end.output, &context.secrets),
-                    Err(TransportError::Lost { message }) if losses < 5 => {
+                    Err(TransportError::Lost { message }) if losses + 1 < CHANGE_LOSSES => {
                         losses += 1;
                         connection.reconnect(&message).await?;
                     }
@@ -112,7 +106,17 @@ impl Spool {
         change: Spooled,
         again: &BTreeSet<Query>,
     ) -> Result<SpoolReport, Gone> {
-        let report = follow_through(connection, known, &change, again).await?;
+        let row = Row {
+            entries: vec![Entry {
+                key: change.key.clone(),
+                name: change.name,
+                timeout: change.deadline.limit(),
+            }],
+            start: Start::Alone { script: change.script, leave: change.leave },
+            deadline: change.deadline,
+        };
+        let mut ends = row.run(connection, known, again, &mut |_| {}).await?;
+        let report = ends.pop().map_or(SpoolReport::Unstarted, |end| end.report);
         if !matches!(report, SpoolReport::Left(_) | SpoolReport::Refused(_)) {
             self.seen.push(change.key);
         }
@@ -122,11 +126,6 @@ impl Spool {
     /// Whether an earlier connection or run had started a task.
     pub(super) fn has_inherited(&self, task: &str) -> bool {
         self.inherited.contains_key(task)
-    }
-
-    /// Notes entries whose end was seen, or that never began.
-    pub(super) fn saw(&mut self, keys: impl IntoIterator<Item = String>) {
-        self.seen.extend(keys);
     }
 
     /// Forgets on the host these notifications, by the names of their files, and what this run saw end: under
@@ -169,121 +168,4 @@ pub(super) struct Spooled {
     pub deadline: Deadline,
     /// Whether it goes on after its deadline.
     pub leave: bool,
-}
-
-async fn follow_through(
-    connection: &mut Connection,
-    known: &mut Known,
-    change: &Spooled,
-    again: &BTreeSet<Query>,
-) -> Result<SpoolReport, Gone> {
-    let Spooled { key, deadline, .. } = change;
-    let context = connection.context().clone();
-    let name = "task";
-    let batch = facts::batch(again, context.deadlines.query);
-    let mut first = Part {
-        name: name.to_owned(),
-        script: change.script.clone(),
-        deadline: deadline.left(),
-        limit: OUTPUT_LIMIT,
-    };
-    let mut losses = 0;
-    loop {
-        let frame = Frame { watch: connection.watch(), ..lock::frame(connection, first.clone(), &batch) };
-        let mut ends = Vec::new();
-        let mut on_part = |end| ends.push(end);
-        let result = tokio::select! {
-            biased;
-            result = connection.watch_frame(&frame, &mut on_part) => Some(result),
-            () = context.cancel.reached(Stop::End) => None,
-        };
-        let (report, mut answered) = known.take_behind(&batch, &ends);
-        let report = report.map(|end| SpoolReport::parse_redacted(&end.output, &context.secrets));
-        let rest = |answered: &BTreeSet<Query>| again.difference(answered).cloned().collect::<BTreeSet<_>>();
-        let Some(result) = result else {
-            connection.revive("stopped").await?;
-            // Only the questions behind it were cut off.
-            if let Some(report) = report {
-                known.ask(connection, &rest(&answered)).await?;
-                return Ok(report);
-            }
-            let ended = end_task(connection, key).await;
-            return Ok(SpoolReport::Failed(format!("stopped by the second Ctrl-C; {ended}")));
-        };
-        match (result, report) {
-            (Ok(()), Some(report)) => return Ok(report),
-            (Ok(()), None) => return Ok(SpoolReport::Failed(format!("`{name}` gave no result"))),
-            // A re-asked query hangs: the change itself ended well.
-            (Err(TransportError::PartTimedOut { index, .. }), Some(report)) => {
-                if let Some(hung) = index.checked_sub(1).and_then(|index| batch.get(index)) {
-                    known.hangs(connection, hung);
-                    answered.extend(hung.queries.iter().cloned());
-                }
-                connection.revive("a query hangs").await?;
-                known.ask(connection, &rest(&answered)).await?;
-                return Ok(report);
-            }
-            (Err(TransportError::PartTimedOut { .. }), None) => {
-                connection.revive("a task missed its deadline").await?;
-                if change.leave {
-                    let text = format!(
-                        "still running after {}: to stop it half-way would break the host, so it goes on; the next run follows it",
-                        deadline.words()
-                    );
-                    return Ok(SpoolReport::Left(text));
-                }
-                let ended = end_task(connection, key).await;
-                known.ask(connection, again).await?;
-                return Ok(SpoolReport::Failed(format!("{}; {ended}", deadline.missed())));
-            }
-            (Err(TransportError::Lost { message }), report) => {
-                losses += 1;
-                connection.reconnect(&message).await?;
-                if let Some(report) = report {
-                    known.ask(connection, &rest(&answered)).await?;
-                    return Ok(report);
-                }
-                let state = BTreeSet::from([StateQuery.into()]);
-                if let Some(refused) = lock::take_again(connection, known, &state).await? {
-                    return Ok(SpoolReport::Refused(refused));
-                }
-                // The shell that it was sent to is no more, the host is the same boot, and nobody else had
-                // the lock: either the frame came through, and the spool has the task; or it never will.
-                let started = is_in_spool(known, key);
-                if losses < LOSSES && !started && first.name == name {
-                    // A cut frame runs nothing: it is sent again.
-                    first.deadline = deadline.left();
-                    continue;
-                }
-                if losses < LOSSES && started {
-                    let host = connection.host().name.clone();
-                    connection.emit(EventKind::Attached { host, task: change.name.clone() });
-                    first = follow(key, deadline.left());
-                    continue;
-                }
-                known.ask(connection, again).await?;
-                return Ok(SpoolReport::Failed(format!(
-                    "the connection was lost again and again, and its state is gone from the host: {message}"
-                )));
-            }
-            (Err(error), _) => return Ok(SpoolReport::Failed(error.to_string())),
-        }
-    }
-}
-
-pub(super) fn is_in_spool(known: &Known, key: &str) -> bool {
-    let state = known.facts().get(&StateQuery).answer().and_then(|text| state::HostState::parse(text).ok());
-    state.is_some_and(|state| state.spool.iter().any(|entry| entry.key == key))
-}
-
-fn follow(key: &str, deadline: Duration) -> Part {
-    Part { name: "follow".to_owned(), script: state::follow(key), deadline, limit: OUTPUT_LIMIT }
-}
-
-/// Ends what a task runs on the host; in words.
-pub(super) async fn end_task(connection: &mut Connection, key: &str) -> String {
-    match connection.run_short("end-task", state::end_task(key)).await {
-        Ok(end) => state::ended(&String::from_utf8_lossy(&end.output)),
-        Err(error) => format!("its processes on the host could not be ended: {error}"),
-    }
 }

@@ -22,7 +22,7 @@ impl Session {
             return;
         }
         if let Err(Gone(status)) = self.try_stage(range, leaders).await {
-            self.standing.end(status);
+            self.progress.end(status);
         }
     }
 
@@ -45,8 +45,8 @@ impl Session {
         let work = self.complete(range).await?;
         self.take_fleet_answers(&work);
         let digest = self.show_plan(&work, end, leaders).await?;
-        self.unpromised = end;
-        self.standing.add_digest(digest);
+        self.next_promise = end;
+        self.progress.add_digest(digest);
         if self.context.mode == Mode::Apply {
             self.check_expected()?;
             self.execute(work, end, leaders).await?;
@@ -151,14 +151,14 @@ impl Session {
                     }
                 }
                 match &plan.verdict {
-                    TaskVerdict::Changes(_) => self.standing.add_pending(),
+                    TaskVerdict::Changes(_) => self.progress.add_pending(),
                     TaskVerdict::KnownAfter(name) => {
                         known_after.insert(task_id(&item.step, instance));
                         let stays = stays && planner.may_stay(name);
                         planner.waits(touches.clone(), stays);
                         // Else a task that runs every time would be drift for ever.
                         if !stays {
-                            self.standing.add_pending();
+                            self.progress.add_pending();
                         }
                     }
                     TaskVerdict::Unchanged
@@ -194,7 +194,7 @@ impl Session {
                         TaskVerdict::Changes(_) | TaskVerdict::Runs(_) | TaskVerdict::KnownAfter(_)
                     )
                 {
-                    self.standing.add_pending();
+                    self.progress.add_pending();
                 }
                 let pending_since =
                     left.then(|| "an earlier run notified it and ended before it ran".to_owned());
@@ -219,7 +219,7 @@ impl Session {
         shown.retain(|task| !matches!(task.verdict, PlannedVerdict::Unchanged | PlannedVerdict::Skipped(_)));
         self.emit(EventKind::HostPlanned { host: self.host.name.clone(), tasks: shown });
         let expected = self.context.expected.as_ref().and_then(|hosts| hosts.get(&self.host.name));
-        let expected = expected.and_then(|stages| stages.get(self.standing.digests().len()));
+        let expected = expected.and_then(|stages| stages.get(self.progress.digests().len()));
         Ok(plan::digest(&plans, known_after, expected))
     }
 
@@ -247,7 +247,7 @@ impl Session {
 
     /// The same of the stages that were not planned because a task before them failed.
     pub(super) fn take_rest_of_promises(&mut self) {
-        let rest = self.unpromised..self.context.project.steps.len();
+        let rest = self.next_promise..self.context.project.steps.len();
         if self.context.mode != Mode::Plan || !self.was_gathered() || rest.is_empty() {
             return;
         }
@@ -263,14 +263,14 @@ impl Session {
     /// In a plan, what cannot be planned is a failure and everything else is left as it is.
     fn count_planned(&mut self, planned: &PlannedTask) {
         if let Some(reason) = &planned.blocked {
-            self.standing.count(&Outcome::Blocked(reason.clone()));
+            self.progress.count(&Outcome::Blocked(reason.clone()));
         }
         match &planned.verdict {
-            PlannedVerdict::Unchanged => self.standing.count(&Outcome::Unchanged),
-            PlannedVerdict::Skipped(reason) => self.standing.count(&Outcome::Skipped(reason.clone())),
-            PlannedVerdict::Blocked(reason) => self.standing.count(&Outcome::Blocked(reason.clone())),
+            PlannedVerdict::Unchanged => self.progress.count(&Outcome::Unchanged),
+            PlannedVerdict::Skipped(reason) => self.progress.count(&Outcome::Skipped(reason.clone())),
+            PlannedVerdict::Blocked(reason) => self.progress.count(&Outcome::Blocked(reason.clone())),
             PlannedVerdict::Failed(failure) => {
-                self.standing.fail();
+                self.progress.fail();
                 self.finish_task(planned.task.clone(), Outcome::Failed(failure.clone()), 0.0, false);
             }
             PlannedVerdict::Changes(_) | PlannedVerdict::Runs(_) | PlannedVerdict::KnownAfter(_) => {}
@@ -283,9 +283,9 @@ impl Session {
     fn check_expected(&self) -> Result<(), Gone> {
         let Some(expected) = &self.context.expected else { return Ok(()) };
         match expected.get(&self.host.name) {
-            Some(stages) if stages.starts_with(self.standing.digests()) => Ok(()),
+            Some(stages) if stages.starts_with(self.progress.digests()) => Ok(()),
             Some(_) => {
-                let before = match self.standing.counts() {
+                let before = match self.progress.counts() {
                     counts if counts.changed + counts.ran > 0 => {
                         "earlier stages were carried out, nothing was changed since"
                     }

@@ -9,20 +9,21 @@
 //!   notify/KEY              a notified handler whose run was not seen; holds its id, the cluster and the boot
 //!   detached/KEY            a detached task whose end was not seen; holds its name, the run and the boot
 //!   spool/KEY/              one change: pid, out, tail, unread (some of it is lost), status, name, run
-//!   spool/row.KEY/          several that were sent together, with the key of the first: src/shell/batch.sh
+//!   spool/row.KEY/          several that were sent together, with the key of the first: src/engine/shell/batch.sh
 //!   upload/KEY              a large file on its way, and KEY.writer for who writes it; what has too
 //!                           little room here is in /var/tmp/provision-upload-UID/KEY, often as a link to beside
 //!                           its target
 //!   undo/NAME/              what a change of the way in replaced, and the timer that puts it back
 //! ```
 //!
-//! The shell side is in `src/shell/`; this file has its constants, scripts and the parser.
+//! The shell side is in `src/engine/shell/`; this file has its constants, scripts and the parser.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 
+use super::hints::LEFT_OUT;
 use crate::resources::Undo;
 use crate::secrets::Secrets;
 use crate::transport::{Arg, Script};
@@ -32,7 +33,7 @@ use crate::words::hex;
 pub const FUNCTIONS: &str = concat!(
     include_str!("../shell/base64.sh"),
     include_str!("../shell/state_directory.sh"),
-    include_str!("../shell/state_functions.sh")
+    include_str!("shell/state_functions.sh")
 );
 
 /// The newest format of the state directory that this program knows.
@@ -110,7 +111,7 @@ pub struct HostState {
 }
 
 impl HostState {
-    /// Reads the lines of `src/shell/state.sh`.
+    /// Reads the lines of `src/facts/state/state.sh`.
     ///
     /// # Errors
     /// When the directory is of a newer format than this program knows.
@@ -195,9 +196,6 @@ pub enum SpoolReport {
     Unstarted,
 }
 
-/// Text in place of output that a host left out, as `provision_left_out` prints it.
-const LEFT_OUT: &str = "\n[... output left out ...]\n";
-
 impl SpoolReport {
     /// Reads the first line and the output behind it.
     pub fn parse(output: &[u8]) -> Self {
@@ -277,7 +275,7 @@ pub struct HeldLock {
 }
 
 impl HeldLock {
-    /// Reads the lines of `src/shell/lock_owner.sh`; `None` when the lock is free.
+    /// Reads the lines of `src/engine/shell/lock_owner.sh`; `None` when the lock is free.
     pub fn parse(text: &str) -> Option<Self> {
         let mut lines = text.lines();
         let (owner, since) = lines.next()?.strip_prefix("owner\t")?.split_once('\t')?;
@@ -288,14 +286,14 @@ impl HeldLock {
 
 /// The script that tells who has the lock.
 pub fn lock_owner() -> Script {
-    Script::new(include_str!("../shell/lock_owner.sh"))
+    Script::new(include_str!("shell/lock_owner.sh"))
 }
 
 /// The script that takes the lock from `owner`, in the name of a controller.
 pub fn unlock(owner: &str, controller: &str) -> Script {
     let parsed = LockOwner::parse(owner);
     let (pid, start) = parsed.map_or_else(Default::default, |it| (it.pid, it.start));
-    Script::new(include_str!("../shell/unlock.sh")).arg(owner).arg(pid).arg(start).arg(controller)
+    Script::new(include_str!("shell/unlock.sh")).arg(owner).arg(pid).arg(start).arg(controller)
 }
 
 /// Everything that starts a change on a host.
@@ -321,7 +319,7 @@ pub struct SpoolRequest<'a> {
 
 /// The script that runs a change in the spool.
 pub fn spool(request: SpoolRequest<'_>) -> Script {
-    let mut script = Script::new(include_str!("../shell/spool.sh"))
+    let mut script = Script::new(include_str!("shell/spool.sh"))
         .arg(request.key)
         .arg(one_line(request.name))
         .arg(request.run)
@@ -342,11 +340,11 @@ pub(super) fn one_script(mut scripts: Vec<Script>, proxy: Option<(&str, String)>
     }
     let script = match proxy {
         Some((proxy, direct)) => {
-            Script::new(crate::shell!("base64.sh", "resources/proxy.sh", "resources/each.sh"))
+            Script::new(crate::shell!("shell/base64.sh", "engine/shell/proxy.sh", "shell/each.sh"))
                 .named("proxy", proxy)
                 .named("direct", direct)
         }
-        None => Script::new(crate::shell!("base64.sh", "resources/each.sh")),
+        None => Script::new(crate::shell!("shell/base64.sh", "shell/each.sh")),
     };
     Ok(script.named("scripts", Arg::Scripts(scripts)))
 }
@@ -398,7 +396,7 @@ pub fn row_key(first: &str) -> String {
 pub fn batch(together: Together<'_>) -> Script {
     let Together { entries, scripts, run, cluster, directories, ways } = together;
     let keys: Vec<&str> = entries.iter().map(|(key, ..)| *key).collect();
-    let mut script = Script::new(include_str!("../shell/batch.sh"))
+    let mut script = Script::new(include_str!("shell/batch.sh"))
         .arg(run)
         .arg(one_line(cluster))
         .arg(keys.join(" "))
@@ -419,12 +417,12 @@ pub fn batch_next(key: &str) -> Script {
 
 /// The script that waits for a spool entry.
 pub fn follow(key: &str) -> Script {
-    Script::new(include_str!("../shell/follow.sh")).arg(key)
+    Script::new(include_str!("shell/follow.sh")).arg(key)
 }
 
 /// The script that ends a spool entry's processes.
 pub fn end_task(key: &str) -> Script {
-    Script::new(include_str!("../shell/end_task.sh")).arg(key)
+    Script::new(include_str!("shell/end_task.sh")).arg(key)
 }
 
 /// Describes what the script of [`end_task`] did.
@@ -448,7 +446,7 @@ pub fn ended(output: &str) -> String {
 /// A script that does nothing, and says so as a spooled change does, unless its frame is for the shell that has
 /// the lock.
 pub fn fenced(script: Script) -> Script {
-    Script::new(include_str!("../shell/fence.sh")).then(script)
+    Script::new(include_str!("shell/fence.sh")).then(script)
 }
 
 /// The script that keeps what a change may break. Without `timer` it only waits for a change that
@@ -458,7 +456,7 @@ pub fn undo_keep(undo: &Undo, timer: Option<Duration>) -> Script {
         Some(script) => Arg::Script(Box::new(script.clone())),
         None => Arg::from(""),
     };
-    Script::new(include_str!("../shell/undo_keep.sh"))
+    Script::new(include_str!("shell/undo_keep.sh"))
         .arg(undo.name)
         .arg(timer.map_or(0, |timer| timer.as_secs()).to_string())
         .arg(packed(&undo.save))
@@ -468,7 +466,7 @@ pub fn undo_keep(undo: &Undo, timer: Option<Duration>) -> Script {
 
 /// The script that confirms a change to the way in, takes it back, or forgets that it was.
 pub fn undo_end(act: &'static str, name: &str) -> Script {
-    Script::new(include_str!("../shell/undo_end.sh")).arg(act).arg(name)
+    Script::new(include_str!("shell/undo_end.sh")).arg(act).arg(name)
 }
 
 /// The script that tells which boot this is.
@@ -478,13 +476,13 @@ pub fn which_boot() -> Script {
 
 /// The script that tells which boot this is, and whether systemd is done with it.
 pub fn booted() -> Script {
-    Script::new(include_str!("../shell/booted.sh"))
+    Script::new(include_str!("shell/booted.sh"))
 }
 
 /// The script that forgets notifications, by the names of their files, and spool entries.
 pub fn tidy(notifications: &[String], spool: &[String]) -> Script {
     // What is there may be of a run that comes back for it.
-    fenced(Script::new(include_str!("../shell/tidy.sh")))
+    fenced(Script::new(include_str!("shell/tidy.sh")))
         .args(notifications.iter().cloned())
         .arg("--")
         .args(spool.iter().cloned())
@@ -492,7 +490,7 @@ pub fn tidy(notifications: &[String], spool: &[String]) -> Script {
 
 /// The script that finds the place of a large file and says how much of it is there.
 pub fn upload(key: &str, sha256: &str, size: u64, target: &str) -> Script {
-    Script::new(crate::shell!("resources/reach.sh", "upload.sh"))
+    Script::new(crate::shell!("shell/reach.sh", "engine/shell/upload.sh"))
         .named("key", key)
         .named("digest", sha256)
         .named("size", size.to_string())
@@ -501,12 +499,12 @@ pub fn upload(key: &str, sha256: &str, size: u64, target: &str) -> Script {
 
 /// The script that takes large files away, by their keys.
 pub fn upload_drop(keys: &[String]) -> Script {
-    Script::new(include_str!("../shell/upload_drop.sh")).args(keys.iter().cloned())
+    Script::new(include_str!("shell/upload_drop.sh")).args(keys.iter().cloned())
 }
 
 /// The script that frees the lock of a dead controller's host shell.
 pub fn take_over(owner: &LockOwner) -> Script {
-    Script::new(include_str!("../shell/take_over.sh")).arg(owner.pid.as_str()).arg(owner.start.as_str())
+    Script::new(include_str!("shell/take_over.sh")).arg(owner.pid.as_str()).arg(owner.start.as_str())
 }
 
 /// The script that takes the lock and says how that went, where uploads go, and why there is no lock.

@@ -4,15 +4,12 @@
 use sha2::{Digest as _, Sha256};
 
 use super::cancel::Stop;
-use super::connection::{Connection, Gone};
+use super::connection::{CHANGE_LOSSES, Connection, Stuck};
 use super::deadline::Deadline;
 use super::{lock, state};
 use crate::resources::{Change, Upload};
 use crate::transport::{Part, TransportError};
 use crate::words::{bytes, hex};
-
-/// Number of lost connections that are tolerated while nothing more arrives.
-const LOSSES: u32 = 5;
 
 /// The large files that a host holds for some run.
 #[derive(Debug, Default)]
@@ -35,7 +32,7 @@ struct Place {
 /// Result of one try.
 enum Step {
     /// All of it is there.
-    Sent(String),
+    SentTask(String),
     /// All of it was sent in pieces, and its digest is to be looked at.
     Unproven,
     /// The host has no place for it.
@@ -58,7 +55,7 @@ impl Uploads {
         change: &Change,
         upload: &Upload,
         deadline: Deadline,
-    ) -> Result<Result<String, String>, Gone> {
+    ) -> Result<String, Stuck> {
         let target = change.object.to_string();
         let key = key(task, &target, &upload.sha256);
         self.left.retain(|left| *left != key);
@@ -71,11 +68,11 @@ impl Uploads {
                 () = cancel.reached(Stop::End) => {
                     connection.revive("stopped").await?;
                     let text = "stopped by the second Ctrl-C; what has arrived is kept, and the next run goes on from there";
-                    return Ok(Err(text.to_owned()));
+                    return Err(Stuck::Failed(text.to_owned()));
                 }
                 () = tokio::time::sleep_until(deadline.end()) => {
                     connection.revive("a file missed its deadline").await?;
-                    return Ok(Err(late(deadline, upload)));
+                    return Err(Stuck::Failed(late(deadline, upload)));
                 }
                 step = step(connection, &key, &target, upload, deadline, &mut arrived) => step,
             };
@@ -83,18 +80,18 @@ impl Uploads {
                 losses = 0;
             }
             match step {
-                Ok(Step::Sent(path)) => return Ok(Ok(path)),
+                Ok(Step::SentTask(path)) => return Ok(path),
                 Ok(Step::Unproven) => {}
-                Ok(Step::Refused(reason)) => return Ok(Err(reason)),
+                Ok(Step::Refused(reason)) => return Err(Stuck::Failed(reason)),
                 Ok(Step::Broken(reason)) => {
                     forget(connection, &[key]).await;
-                    return Ok(Err(format!("cannot send {}: {reason}", upload.local)));
+                    return Err(Stuck::Failed(format!("cannot send {}: {reason}", upload.local)));
                 }
                 Err(TransportError::Lost { message } | TransportError::Connect { message, .. }) => {
                     losses += 1;
                     connection.reconnect(&message).await?;
-                    if losses > LOSSES {
-                        return Ok(Err(format!(
+                    if losses >= CHANGE_LOSSES {
+                        return Err(Stuck::Failed(format!(
                             "cannot send {}: the connection was lost again and again: {message}",
                             upload.local
                         )));
@@ -102,10 +99,10 @@ impl Uploads {
                 }
                 Err(TransportError::PartTimedOut { .. }) => {
                     connection.revive("a file missed its deadline").await?;
-                    return Ok(Err(late(deadline, upload)));
+                    return Err(Stuck::Failed(late(deadline, upload)));
                 }
                 Err(TransportError::Protocol { message }) => {
-                    return Ok(Err(format!("cannot send {}: {message}", upload.local)));
+                    return Err(Stuck::Failed(format!("cannot send {}: {message}", upload.local)));
                 }
             }
         }
@@ -141,10 +138,10 @@ async fn step(
     };
     *arrived = place.offset.max(*arrived);
     if place.offset == upload.size {
-        return Ok(Step::Sent(place.path));
+        return Ok(Step::SentTask(place.path));
     }
     match connection.send(upload, place.offset, &place.path).await {
-        Ok(()) if place.offset == 0 => Ok(Step::Sent(place.path)),
+        Ok(()) if place.offset == 0 => Ok(Step::SentTask(place.path)),
         Ok(()) => Ok(Step::Unproven),
         Err(TransportError::Protocol { message }) => {
             Ok(Step::Broken(message.replace(&place.path, &place.real)))
@@ -179,7 +176,7 @@ fn key(task: &str, target: &str, sha256: &str) -> String {
     format!("{what}.{content}")
 }
 
-/// Reads what `src/shell/upload.sh` says.
+/// Reads what `src/engine/shell/upload.sh` says.
 fn read(output: &str) -> Result<Place, String> {
     let line = output.trim_end_matches('\n');
     let fields: Vec<&str> = line.split('\t').collect();

@@ -16,6 +16,16 @@ pub fn now() -> jiff::Timestamp {
     jiff::Timestamp::now()
 }
 
+/// Returns the current day, in UTC.
+pub fn today() -> jiff::civil::Date {
+    day(now())
+}
+
+/// Returns the day of a time, in UTC.
+pub fn day(time: jiff::Timestamp) -> jiff::civil::Date {
+    time.to_zoned(jiff::tz::TimeZone::UTC).date()
+}
+
 /// Takes events before anything else sees them: the journal.
 pub trait Sink: Send {
     /// Writes one event; returns when it is written.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::check::{CheckResult, PairTest, SeenThrough};
 use super::values::{
-    ChangeView, HostStatus, MaintenancePhase, Outcome, PlannedTask, RunStats, TaskCounts, TaskRef,
+    ChangeView, CommandEnd, HostStatus, MaintenancePhase, Outcome, PlannedTask, RunStats, TaskCounts, TaskRef,
 };
 use crate::inventory::RECORDED;
 
@@ -154,6 +154,13 @@ pub enum EventKind {
         /// Whether an earlier connection or run had started it.
         attached: bool,
     },
+    /// The command of `exec` ended on a host.
+    CommandEnded {
+        /// The host.
+        host: String,
+        /// Its exit status and output.
+        command: CommandEnd,
+    },
     /// Something the user should know.
     Warning {
         /// The host, when it is about one.
@@ -260,6 +267,7 @@ impl EventKind {
             | Self::TasksUnchanged { host, .. }
             | Self::TaskStarted { host, .. }
             | Self::TaskFinished { host, .. }
+            | Self::CommandEnded { host, .. }
             | Self::RebootPending { host, .. }
             | Self::HandlersPending { host, .. }
             | Self::HostSeenThrough { host, .. }
@@ -311,6 +319,8 @@ pub struct HostRecord {
     pub tasks: Vec<TaskRecord>,
     /// Its plan.
     pub plan: Vec<Arc<PlannedTask>>,
+    /// End of the command of `exec`.
+    pub command: Option<CommandEnd>,
     /// Reasons why it still needs a reboot.
     pub reboot: Vec<String>,
     /// Handlers that were notified and did not run.
@@ -444,6 +454,7 @@ impl Record {
                     .warnings
                     .push(format!("it rebooted during the run (boot {before} -> {after})"));
             }
+            EventKind::CommandEnded { host, command } => self.host(host).command = Some(command.clone()),
             EventKind::RebootPending { host, reasons } => self.host(host).reboot.clone_from(reasons),
             EventKind::HandlersPending { host, handlers } => self.host(host).handlers.clone_from(handlers),
             EventKind::HostFinished { host, status, seconds, .. } => {

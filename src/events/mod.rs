@@ -15,9 +15,9 @@ mod kind;
 mod values;
 
 pub use check::{CheckCounts, CheckResult, CheckStatus, Difference, Evidence, PairTest, SeenThrough};
-pub use emitter::{Emitter, Sink, now};
+pub use emitter::{Emitter, Sink, day, now, today};
 pub use kind::{Event, EventKind, HostRecord, Outage, Record, TaskRecord};
 pub use values::{
-    ChangeView, Failure, HostStatus, MaintenancePhase, Outcome, PlannedTask, PlannedVerdict, RunStats,
-    TaskCounts, TaskRef,
+    Attempt, ChangeView, CommandEnd, Failure, HostStatus, MaintenancePhase, Outcome, PlannedTask,
+    PlannedVerdict, RunStats, TaskCounts, TaskRef,
 };

@@ -31,17 +31,54 @@ pub struct ChangeView {
     pub disruption: String,
 }
 
+crate::choice! {
+    /// Meaning of the command of a failure.
+    Attempt {
+        /// The command that ran.
+        Command = "command",
+        /// The changes that were made, in their own words: their commands say less.
+        Changes = "changes",
+    }
+}
+
+impl Attempt {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+    fn is_command(&self) -> bool {
+        *self == Self::Command
+    }
+}
+
 /// Reason why a task failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Hash)]
 pub struct Failure {
     /// Description of the failure, in one line.
     pub message: String,
-    /// The command that was run, when there was one.
+    /// The command that was run, or the changes that were made, when there was one.
     pub command: Option<String>,
+    /// Meaning of `command`.
+    #[serde(default = "command", skip_serializing_if = "Attempt::is_command")]
+    pub attempt: Attempt,
     /// The last lines it printed.
     pub output: String,
     /// The likely cause and what to do.
     pub hint: Option<String>,
+}
+
+fn command() -> Attempt {
+    Attempt::Command
+}
+
+impl Failure {
+    /// A failure without a command and without output.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            command: None,
+            attempt: Attempt::Command,
+            output: String::new(),
+            hint: None,
+        }
+    }
 }
 
 /// Outcome of a task.
@@ -96,6 +133,15 @@ impl Outcome {
             Self::Failed(_) => "failed",
         }
     }
+}
+
+/// End of a command that ran as it was typed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommandEnd {
+    /// Its exit status.
+    pub status: i32,
+    /// Its output, bounded.
+    pub output: String,
 }
 
 /// Final status of a host.

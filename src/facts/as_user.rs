@@ -9,9 +9,9 @@ const MARK: &[u8] = b"\nasked\n";
 /// Wraps a script so that it runs as `user`, where one is given.
 pub(super) fn script(user: Option<&str>, script: Script) -> Script {
     match user {
-        Some(user) => {
-            Script::new(crate::shell!("base64.sh", "as_user.sh")).arg(user).arg(Arg::Script(Box::new(script)))
-        }
+        Some(user) => Script::new(crate::shell!("shell/base64.sh", "facts/as_user.sh"))
+            .arg(user)
+            .arg(Arg::Script(Box::new(script))),
         None => script,
     }
 }

@@ -6,9 +6,9 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::possible;
+use super::bounds;
 use super::section::{Sections, pair};
-use super::{Family, Gap, GapKind, Question, Seen, Touches};
+use super::{Cost, Family, Gap, GapKind, Question, Seen, Touches};
 use crate::transport::Script;
 
 /// Programs that keep a clock, by the names of their processes.
@@ -98,7 +98,7 @@ pub fn read(sections: &Sections<'_>) -> Clock {
         |key: &str| list.lines().filter_map(pair).find(|(seen, _)| *seen == key).map(|(_, text)| text);
     let has =
         |name: &str| list.lines().filter_map(pair).any(|(key, value)| key == "process" && value == name);
-    let now = field("now").and_then(|now| possible::number(now, &possible::TIME));
+    let now = field("now").and_then(|now| bounds::number(now, &bounds::TIME));
     // Without phc2sys it is ptp4l that may set the clock of the system; most often it sets that of its card.
     let by_ptp = has("phc2sys") || field("ptp_software").is_some();
     let ask =
@@ -279,7 +279,7 @@ impl Offset {
 
 impl Question for OffsetQuery {
     type Answer = Offset;
-    const FAMILY: &'static Family = &FAMILY;
+    const FAMILY: &'static Family = FAMILY;
 
     fn label(&self) -> String {
         "clock".to_owned()
@@ -291,7 +291,10 @@ impl Question for OffsetQuery {
     }
 }
 
-const FAMILY: Family = Family::new("clock", |_| Script::new(":"), |_, _, _| Vec::new(), |_| None);
+const FAMILY: &Family = &Family {
+    cost: Cost::Apart,
+    ..Family::new("clock", |_| Script::new(":"), |_, _, _| Vec::new(), |_| None)
+};
 
 #[cfg(test)]
 mod tests {

@@ -5,28 +5,25 @@
 //! once. The families become the parts of one frame, cheap ones first ([`batch`]). [`Facts`] has the
 //! answers and gives back for a question the answer of its type.
 //!
-//! To add a question: one file with its type, script, parser and what touches it, its line in
-//! [`FAMILIES`], its cases; `docs/contributing/adding-a-fact.md`.
+//! To add a question: a folder with its type, its parser and what touches it, its script and its cases; `docs/contributing/adding-a-fact.md`.
 
 pub mod account;
 mod as_user;
 pub mod ask;
 pub mod base;
 pub mod block;
+pub(crate) mod bounds;
 pub mod build;
+pub mod card_settings;
 pub mod clock;
-pub mod cmdline;
+pub mod containers;
 mod dkms;
 pub mod driver;
 pub mod driver_upkeep;
 pub mod fabric;
-pub mod fetch;
 pub mod file;
 pub mod filesystem;
 pub mod firewall;
-pub mod git;
-pub mod installed;
-pub mod loader;
 pub mod log;
 pub mod login;
 pub mod module;
@@ -35,13 +32,10 @@ pub mod next_boot;
 pub mod nvidia;
 pub mod object;
 pub mod package;
-pub mod pcie;
-mod possible;
 pub mod probe;
 mod qos;
 mod question;
 pub mod rdma;
-pub mod rdma_link;
 pub mod reboot;
 pub mod roce;
 pub mod section;
@@ -61,51 +55,12 @@ use std::time::Duration;
 pub use ask::CommandQuery;
 pub use base::{BaseQuery, base, specimens};
 pub use object::{Object, Touches};
-pub use question::{Answer, Family, OfAll, Query, Question, Value};
+pub use question::{Answer, Cost, Family, OfAll, Query, Question, Value};
+pub(crate) use question::{Answers, Told, answers, of_type};
 pub use section::{Gap, GapKind, Seen};
 pub use store::{Facts, Known};
 
 use crate::transport::{Part, Script};
-use question::{Answers, Told, answers, of_type};
-
-/// All questions that are asked in the one exec of a host, cheap ones first: the order of the parts of
-/// a frame.
-pub const FAMILIES: &[&Family] = &[
-    &base::FAMILY,
-    &state::FAMILY,
-    &filesystem::FAMILY,
-    &file::FAMILY,
-    &loader::FAMILY,
-    &setting::FAMILY,
-    &module::FAMILY,
-    &account::FAMILY,
-    &ssh_user::FAMILY,
-    &firewall::FAMILY,
-    &sshd::FAMILY,
-    &package::FAMILY,
-    &installed::FAMILY,
-    &driver::FAMILY,
-    &cmdline::FAMILY,
-    &pcie::FAMILY,
-    &git::FAMILY,
-    &block::FAMILY,
-    &unit::FAMILY,
-    &netdev::FAMILY,
-    &rdma_link::FAMILY,
-    &roce::FAMILY,
-    &build::FAMILY,
-    &ask::FAMILY,
-    &fetch::FAMILY,
-    log::LogQuery::FAMILY,
-    rdma::RdmaQuery::FAMILY,
-    system::SystemQuery::FAMILY,
-    software::SoftwareQuery::FAMILY,
-    fabric::FabricQuery::FAMILY,
-    driver_upkeep::UpkeepQuery::FAMILY,
-    next_boot::NextBootQuery::FAMILY,
-    nvidia::NvidiaQuery::FAMILY,
-    view::ViewQuery::FAMILY,
-];
 
 /// One part of a gather frame with the queries that it answers.
 #[derive(Debug, Clone)]
@@ -131,21 +86,21 @@ impl BatchPart {
 /// one part. No query, no part.
 pub fn batch(queries: &BTreeSet<Query>, deadline: Duration) -> Vec<BatchPart> {
     // One shell asks for one user.
-    let mut asked: BTreeMap<(&str, Option<&str>), Vec<Query>> = BTreeMap::new();
-    for query in queries.iter().filter(|query| !query.is_of_all()) {
-        asked.entry((query.family().name, query.user())).or_default().push(query.clone());
+    let mut asked: BTreeMap<(Cost, &str, Option<&str>), Vec<Query>> = BTreeMap::new();
+    let in_frame = |query: &&Query| !query.is_of_all() && query.family().cost != Cost::Apart;
+    for query in queries.iter().filter(in_frame) {
+        let family = query.family();
+        asked.entry((family.cost, family.name, query.user())).or_default().push(query.clone());
     }
     let mut parts = Vec::new();
-    for family in FAMILIES {
-        let of_family = asked.iter().filter(|((name, _), _)| *name == family.name);
-        let chunks = of_family
-            .flat_map(|((_, user), queries)| queries.chunks(family.chunk).map(|chunk| (*user, chunk)));
-        for (user, queries) in chunks {
+    for ((_, _, user), queries) in &asked {
+        let Some(family) = queries.first().map(Query::family) else { continue };
+        for queries in queries.chunks(family.chunk) {
             let name = match queries {
                 [fact] if fact.is::<BaseQuery>() => fact.label().replace(' ', "."),
                 _ => family.name.to_owned(),
             };
-            parts.push(part(family, name, user, queries, deadline));
+            parts.push(part(family, name, *user, queries, deadline));
         }
     }
     parts
@@ -181,18 +136,13 @@ pub fn alone(question: impl Question, deadline: Duration) -> BatchPart {
     part(family, family.name.to_owned(), None, &[query], deadline)
 }
 
-/// The query that is written so; see [`Question::label`].
-pub fn query(label: &str) -> Option<Query> {
-    FAMILIES.iter().find_map(|family| (family.read_label)(label))
-}
-
 /// Lossy text of a host's output, line by line.
-fn lines(output: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn lines(output: &str) -> impl Iterator<Item = &str> {
     output.lines()
 }
 
 /// Returns what follows the first word of a label, when that is this word.
-fn after<'a>(word: &str, label: &'a str) -> Option<&'a str> {
+pub(crate) fn after<'a>(word: &str, label: &'a str) -> Option<&'a str> {
     label.strip_prefix(word)?.strip_prefix(' ')
 }
 

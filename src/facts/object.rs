@@ -77,7 +77,7 @@ impl Touches {
     }
 
     /// Whether some thing of this sort may be among them.
-    pub(super) fn any(&self, is: fn(&Object) -> bool) -> bool {
+    pub(crate) fn any(&self, is: fn(&Object) -> bool) -> bool {
         match self {
             Self::Everything => true,
             Self::Objects(objects) => objects.iter().any(is),
@@ -85,19 +85,19 @@ impl Touches {
     }
 
     /// Whether something in one of these places may be among them.
-    pub(super) fn paths(&self, paths: &[&str]) -> bool {
+    pub(crate) fn paths(&self, paths: &[&str]) -> bool {
         paths.iter().any(|path| self.meets(&Object::Path((*path).to_owned())))
     }
 
-    pub(super) fn units(&self) -> bool {
+    pub(crate) fn units(&self) -> bool {
         self.any(|object| matches!(object, Object::Unit(_)))
     }
 
-    pub(super) fn modules(&self) -> bool {
+    pub(crate) fn modules(&self) -> bool {
         self.any(|object| matches!(object, Object::Module(_)))
     }
 
-    pub(super) fn packages(&self) -> bool {
+    pub(crate) fn packages(&self) -> bool {
         self.any(|object| matches!(object, Object::Package(_)))
     }
 
@@ -108,7 +108,7 @@ impl Touches {
     }
 
     /// Whether a change meets a directory of unit files: below these it may touch any unit.
-    pub(super) fn unit_files(&self) -> bool {
+    pub(crate) fn unit_files(&self) -> bool {
         self.paths(&[
             "/etc/systemd",
             "/run/systemd",
@@ -118,7 +118,7 @@ impl Touches {
         ])
     }
 
-    pub(super) fn module_files(&self) -> bool {
+    pub(crate) fn module_files(&self) -> bool {
         self.paths(&[
             "/etc/modprobe.d",
             "/etc/modules-load.d",
@@ -129,7 +129,7 @@ impl Touches {
     }
 
     /// Whether links of the network may be others or be configured otherwise.
-    pub(super) fn links(&self) -> bool {
+    pub(crate) fn links(&self) -> bool {
         self.modules()
             || self.units()
             || self.packages()
@@ -143,11 +143,11 @@ impl Touches {
             ])
     }
 
-    pub(super) fn account_files(&self) -> bool {
+    pub(crate) fn account_files(&self) -> bool {
         self.paths(&["/etc/passwd", "/etc/group", "/etc/shadow", "/etc/gshadow", "/etc/nsswitch.conf"])
     }
 
-    pub(super) fn package_files(&self) -> bool {
+    pub(crate) fn package_files(&self) -> bool {
         self.paths(&[
             "/var/lib/dpkg",
             "/var/lib/apt",
@@ -159,7 +159,7 @@ impl Touches {
     }
 
     /// Whether the user who asks may have come or become another.
-    pub(super) fn asker(&self, user: Option<&str>) -> bool {
+    pub(crate) fn asker(&self, user: Option<&str>) -> bool {
         user.is_some_and(|user| self.meets(&Object::User(user.to_owned())) || self.account_files())
     }
 }

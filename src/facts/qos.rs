@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::possible::{DSCPS, PRIORITIES, number};
+use super::bounds::{DSCPS, PRIORITIES, number};
 
 /// Values that `mlnx_qos` shows; `None` where it shows none.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -52,10 +52,25 @@ pub trait Question: Clone + fmt::Debug + Ord + Send + Sync + 'static {
     }
 }
 
+/// Cost of an answer for its host: the parts of a frame are in this order, cheap ones first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cost {
+    /// Files are read.
+    Files,
+    /// A tool of the system is started, or a few.
+    Tools,
+    /// Commands of playbooks, of vendors, and others that have deadlines of their own.
+    Commands,
+    /// It is not in the frame of questions: it is asked by itself, or the engine answers it.
+    Apart,
+}
+
 /// Questions that one script answers: what is sent for many at once and how the output is read.
 pub struct Family {
     /// Its name: that of the part of a frame, and of the folder of its cases.
     pub name: &'static str,
+    /// Cost of an answer for its host.
+    pub cost: Cost,
     /// Most questions that one part takes.
     pub chunk: usize,
     /// Bytes of output that one question may cause.
@@ -86,6 +101,7 @@ impl Family {
     ) -> Self {
         Self {
             name,
+            cost: Cost::Tools,
             chunk: 1024,
             output: 64 << 10,
             deadline: None,
@@ -163,13 +179,13 @@ impl Answer {
 }
 
 /// Queries with what is known about them.
-pub(super) type Answers = Vec<(Query, Answer)>;
+pub(crate) type Answers = Vec<(Query, Answer)>;
 
 /// The answer, or why there is none.
-pub(super) type Told<T> = Result<T, String>;
+pub(crate) type Told<T> = Result<T, String>;
 
 /// Answers for those of the queries that are of one type.
-pub(super) fn answers<Q: Question>(
+pub(crate) fn answers<Q: Question>(
     queries: &[Query],
     mut answer: impl FnMut(&Q) -> Option<Told<Q::Answer>>,
 ) -> Answers {
@@ -186,7 +202,7 @@ pub(super) fn answers<Q: Question>(
 }
 
 /// Returns the queries that are of one type.
-pub(super) fn of_type<Q: Question>(queries: &[Query]) -> impl Iterator<Item = &Q> {
+pub(crate) fn of_type<Q: Question>(queries: &[Query]) -> impl Iterator<Item = &Q> {
     queries.iter().filter_map(Query::get)
 }
 
@@ -263,7 +279,7 @@ impl Query {
     }
 
     /// Whether a change of these things may change this answer.
-    pub(super) fn answer_touched(&self, answer: &Answer, touches: &Touches) -> bool {
+    pub(crate) fn answer_touched(&self, answer: &Answer, touches: &Touches) -> bool {
         self.touched_by(touches)
             || matches!(answer, Answer::Known(value) if self.question.answer_touched(&**value, touches))
     }

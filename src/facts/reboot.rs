@@ -1,6 +1,6 @@
 //! Reasons why tasks of this run need a reboot. The engine answers it; no host is asked.
 
-use super::{Family, Question, Touches};
+use super::{Cost, Family, Question, Touches};
 use crate::transport::Script;
 
 /// Reasons why tasks of this run need a reboot, with the tasks' names.
@@ -9,7 +9,7 @@ pub struct RebootQuery;
 
 impl Question for RebootQuery {
     type Answer = Vec<String>;
-    const FAMILY: &'static Family = &FAMILY;
+    const FAMILY: &'static Family = FAMILY;
 
     fn label(&self) -> String {
         "reboot".to_owned()
@@ -21,4 +21,7 @@ impl Question for RebootQuery {
     }
 }
 
-const FAMILY: Family = Family::new("reboot", |_| Script::new(":"), |_, _, _| Vec::new(), |_| None);
+const FAMILY: &Family = &Family {
+    cost: Cost::Apart,
+    ..Family::new("reboot", |_| Script::new(":"), |_, _, _| Vec::new(), |_| None)
+};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
 
+use super::base::{BaseValue, Fact};
 use super::filesystem::FilesystemsQuery;
 use super::{Answer, BaseQuery, BatchPart, CommandQuery, Query, Question, Touches, as_user};
 use crate::transport::PartEnd;
@@ -137,8 +138,8 @@ impl Facts {
     }
 
     /// The value of a basic fact, when it is known.
-    pub fn base(&self, name: &'static str) -> Option<&Json> {
-        self.get(&BaseQuery(name)).answer()
+    pub fn base<F: Fact>(&self) -> Option<&F> {
+        self.get(&BaseQuery(F::NAME)).answer()?.get()
     }
 
     /// Returns the location of a path, by a name that all hosts share that see the same file there: see
@@ -161,8 +162,8 @@ impl Facts {
     pub fn view(&self) -> Json {
         let mut view = Map::new();
         for (query, answer) in &self.answers {
-            if let (Some(BaseQuery(name)), Some(value)) = (query.get(), answer.known::<Json>()) {
-                view.insert((*name).to_owned(), value.clone());
+            if let (Some(BaseQuery(name)), Some(value)) = (query.get(), answer.known::<BaseValue>()) {
+                view.insert((*name).to_owned(), value.json().clone());
             }
         }
         Json::Object(view)

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value as Json;
 
-use crate::template::condition::{Lookup, Missing, descend};
+use crate::template::lookup::{Lookup, Missing, descend};
 use crate::template::shape::PathError;
 use crate::template::text::Values;
 use crate::template::{PathUse, Segment};
@@ -18,8 +18,8 @@ impl Lookup for AddressValues {
             return descend("host", &self.0, path);
         }
         Err(Missing::Undefined(PathError {
-            message: format!("`{root}` is not known in an address"),
             help: Some("an address may read `host.name`, `host.number` and `host.index`".to_owned()),
+            ..PathError::new(format!("`{root}` is not known in an address"))
         }))
     }
 }
@@ -33,6 +33,47 @@ impl Values for AddressValues {
             })?;
         }
         self.resolve(root, &[]).map(|value| tera::Value::from_serializable(&value))
+    }
+}
+
+/// `[user@]host[:port]` taken apart, with brackets around an IPv6 address that has a port. Nothing is checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Endpoint<'a> {
+    /// User of the login.
+    pub user: Option<&'a str>,
+    /// Name or address, without brackets.
+    pub host: &'a str,
+    /// Whether the host is an IPv6 address, or in brackets like one.
+    pub is_literal: bool,
+    /// Port.
+    pub port: Option<&'a str>,
+}
+
+impl<'a> Endpoint<'a> {
+    /// Takes a text apart.
+    ///
+    /// # Errors
+    /// With what stands behind the brackets, where that is no `:port`.
+    pub fn split(text: &'a str) -> Result<Self, &'a str> {
+        let (user, rest) = text.rsplit_once('@').map_or((None, text), |(user, rest)| (Some(user), rest));
+        if let Some((host, end)) = rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            let port = if end.is_empty() { None } else { Some(end.strip_prefix(':').ok_or(end)?) };
+            return Ok(Self { user, host, is_literal: true, port });
+        }
+        Ok(match rest.split_once(':') {
+            // More than one colon is a bare IPv6 address.
+            Some((_, port)) if port.contains(':') => Self { user, host: rest, is_literal: true, port: None },
+            Some((host, port)) => Self { user, host, is_literal: false, port: Some(port) },
+            None => Self { user, host: rest, is_literal: false, port: None },
+        })
+    }
+
+    /// The same of a jump host, which may be a URL: `ssh://bastion/`.
+    ///
+    /// # Errors
+    /// As [`Self::split`].
+    pub fn jump(text: &'a str) -> Result<Self, &'a str> {
+        Self::split(text.strip_prefix("ssh://").unwrap_or(text).trim_end_matches('/'))
     }
 }
 
@@ -76,14 +117,17 @@ pub(super) fn user(word: &str) -> Result<(), String> {
     plain("a user name", word, |c| c.is_alphanumeric() || USER.contains(c))
 }
 
-/// `[user@]host[:port]`, with brackets around an IPv6 address that has a port.
 pub(super) fn jump(word: &str) -> Result<(), String> {
-    let spec = word.strip_prefix("ssh://").unwrap_or(word);
-    let (login, host) = spec.rsplit_once('@').map_or((None, spec), |(login, host)| (Some(login), host));
-    if let Some(login) = login {
+    let no_port = |port: &str| format!("`{word}` cannot be a jump host: `{port}` is no port behind its name");
+    let jump = Endpoint::jump(word).map_err(no_port)?;
+    if let Some(login) = jump.user {
         user(login)?;
     }
-    plain("a jump host", host, |c| c.is_ascii_alphanumeric() || ADDRESS.contains(c) || "[]/".contains(c))
+    plain("a jump host", jump.host, |c| c.is_ascii_alphanumeric() || ADDRESS.contains(c))?;
+    match jump.port {
+        Some(port) if port.parse::<u16>().is_err() => Err(no_port(port)),
+        Some(_) | None => Ok(()),
+    }
 }
 
 pub(super) fn algorithms(word: &str) -> Result<(), String> {

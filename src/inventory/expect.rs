@@ -12,6 +12,83 @@ crate::choice! {
     }
 }
 
+/// Settings of the firmware that are read (NVIDIA's MFT documentation: mlxconfig, supported configurations).
+pub const CARD_SETTINGS: [&str; 34] = [
+    "ADVANCED_PCI_SETTINGS",
+    "ATS_ENABLED",
+    "CNP_802P_PRIO_P1",
+    "CNP_802P_PRIO_P2",
+    "CNP_DSCP_P1",
+    "CNP_DSCP_P2",
+    "CQE_COMPRESSION",
+    "DCBX_CEE_P1",
+    "DCBX_CEE_P2",
+    "DCBX_IEEE_P1",
+    "DCBX_IEEE_P2",
+    "DCBX_WILLING_P1",
+    "DCBX_WILLING_P2",
+    "INTERNAL_CPU_MODEL",
+    "INTERNAL_CPU_OFFLOAD_ENGINE",
+    "KEEP_ETH_LINK_UP_P1",
+    "KEEP_ETH_LINK_UP_P2",
+    "KEEP_IB_LINK_UP_P1",
+    "KEEP_IB_LINK_UP_P2",
+    "LINK_TYPE_P1",
+    "LINK_TYPE_P2",
+    "LLDP_NB_DCBX_P1",
+    "LLDP_NB_DCBX_P2",
+    "LLDP_NB_RX_MODE_P1",
+    "LLDP_NB_TX_MODE_P1",
+    "MAX_ACC_OUT_READ",
+    "NUM_OF_VFS",
+    "P2P_ORDERING_MODE",
+    "PCI_ATOMIC_MODE",
+    "PCI_WR_ORDERING",
+    "ROCE_CC_PRIO_MASK_P1",
+    "ROCE_CC_PRIO_MASK_P2",
+    "ROCE_CONTROL",
+    "SRIOV_EN",
+];
+
+/// A setting of a card with its value: `PCI_WR_ORDERING=1`.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
+pub struct CardSetting(pub String);
+
+impl CardSetting {
+    /// Its name and its value.
+    pub fn parts(&self) -> (&str, &str) {
+        self.0.split_once('=').unwrap_or((&self.0, ""))
+    }
+}
+
+impl FromNode for CardSetting {
+    fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        let text = String::from_node(node, diagnostics)?;
+        let setting = Self(text);
+        let (name, value) = setting.parts();
+        if value.is_empty() {
+            diagnostics.push(
+                Diagnostic::error(node.span, format!("`{name}` has no value"))
+                    .help("write it as for `mlxconfig set`: `PCI_WR_ORDERING=1`"),
+            );
+            return None;
+        }
+        if !CARD_SETTINGS.contains(&name) {
+            diagnostics.push(
+                Diagnostic::error(node.span, format!("the setting `{name}` of a card is not read"))
+                    .help(format!("those that are: {}", CARD_SETTINGS.join(", "))),
+            );
+            return None;
+        }
+        Some(setting)
+    }
+
+    fn schema() -> serde_json::Value {
+        String::schema()
+    }
+}
+
 crate::choice! {
     /// Link layer that carries RDMA.
     LinkLayer {
@@ -104,6 +181,9 @@ crate::record! {
         opt active_mtu: u32,
         /// Firmware version.
         opt firmware: String,
+        /// Settings in the firmware of `ConnectX` and `BlueField` cards, as `mlxconfig set` takes them:
+        /// `[PCI_WR_ORDERING=1, ATS_ENABLED=False]`.
+        opt card_settings: Vec<CardSetting>,
         /// Whether GPUs must be reachable for the cards (`GPUDirect` RDMA).
         opt gdr: bool,
         /// Least read request of `ConnectX` cards in bytes. Left out: 4096.
@@ -174,6 +254,45 @@ crate::record! {
     }
 }
 
+crate::choice! {
+    /// Engine that starts containers.
+    Engine {
+        /// Docker.
+        Docker = "docker",
+        /// containerd, as Kubernetes uses it.
+        Containerd = "containerd",
+        /// CRI-O.
+        Crio = "crio",
+        /// Podman.
+        Podman = "podman",
+    }
+}
+
+impl Engine {
+    /// Its program.
+    pub fn program(self) -> &'static str {
+        match self {
+            Self::Docker => "dockerd",
+            Self::Containerd => "containerd",
+            Self::Crio => "crio",
+            Self::Podman => "podman",
+        }
+    }
+}
+
+crate::record! {
+    /// Values that `verify` expects of containers.
+    #[derive(serde::Serialize, serde::Deserialize, Default, PartialEq)]
+    ExpectContainers("`expect.containers`") {
+        /// Engine that must be there, with NVIDIA's container toolkit where the host has GPUs.
+        opt engine: Engine,
+        /// Accounts that may start containers as root, beside root: members of the group `docker` and the like.
+        opt members: Vec<String>,
+        /// Whether accounts may make user namespaces, as enroot, apptainer and rootless Podman need.
+        opt user_namespaces: bool,
+    }
+}
+
 crate::record! {
     /// Values that `verify --active` expects of traffic, in place of what is known of the hardware.
     #[derive(serde::Serialize, serde::Deserialize, Default, PartialEq)]
@@ -195,6 +314,62 @@ crate::record! {
 }
 
 crate::record! {
+    /// Values that `accept` expects of each part, in place of what is known of its model.
+    #[derive(serde::Serialize, serde::Deserialize, Default, PartialEq)]
+    ExpectAccept("`expect.accept`") {
+        /// TFLOP/s that matrix products in fp32 must reach.
+        opt matmul_fp32: u32,
+        /// TFLOP/s that matrix products in bf16 must reach.
+        opt matmul_bf16: u32,
+        /// TFLOP/s that matrix products in fp8 must reach.
+        opt matmul_fp8: u32,
+        /// GB/s that a pattern must be written to the memory of a GPU with.
+        opt memory_write: u32,
+        /// GB/s that a pattern must be read from the memory of a GPU with.
+        opt memory_read: u32,
+        /// GB/s that copies to a GPU must reach.
+        opt copy_to: u32,
+        /// GB/s that copies from a GPU must reach.
+        opt copy_from: u32,
+        /// GB/s that copies inside a GPU must reach, read and written together.
+        opt copy_inside: u32,
+        /// Percent by which a part may stay behind the median of its fleet; with 100 the fleet says nothing.
+        opt behind_fleet: u32,
+        /// Percent by which a part may stay behind its own past; with 100 the past says nothing.
+        opt behind_past: u32,
+    }
+}
+
+impl ExpectAccept {
+    /// Names of the figures.
+    pub const NAMES: [&str; 8] = [
+        "matmul.fp32",
+        "matmul.bf16",
+        "matmul.fp8",
+        "memory.write",
+        "memory.read",
+        "copy.to",
+        "copy.from",
+        "copy.inside",
+    ];
+
+    /// The least values, by the names of figures.
+    pub fn least(&self) -> impl Iterator<Item = (&'static str, u32)> + use<> {
+        let least = [
+            self.matmul_fp32,
+            self.matmul_bf16,
+            self.matmul_fp8,
+            self.memory_write,
+            self.memory_read,
+            self.copy_to,
+            self.copy_from,
+            self.copy_inside,
+        ];
+        Self::NAMES.into_iter().zip(least).filter_map(|(name, least)| Some((name, least?)))
+    }
+}
+
+crate::record! {
     /// Values that `verify` expects. What is left out is detected, or compared over the hosts of a group.
     #[derive(serde::Serialize, serde::Deserialize, Default, PartialEq)]
     Expect("`expect`") {
@@ -210,8 +385,12 @@ crate::record! {
         opt system: ExpectSystem,
         /// Software.
         opt software: ExpectSoftware,
+        /// Containers.
+        opt containers: ExpectContainers,
         /// Traffic between hosts.
         opt active: ExpectActive,
+        /// Figures of parts under load.
+        opt accept: ExpectAccept,
         /// Effect of a check without an answer: `fail` unless it says `warn`.
         opt unknown: UnknownIs,
         /// Checks that are not made, such as `gpu.nvlink`.
@@ -246,19 +425,44 @@ fn can_be(node: &Node, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Checked expectations, kept as they are written: layers replace each other key by key.
+impl Expect {
+    /// Takes one key of another layer: layers replace each other key by key.
+    pub(super) fn replace(&mut self, key: &str, by: &Self) {
+        match key {
+            "gpu" => self.gpu.clone_from(&by.gpu),
+            "driver" => self.driver.clone_from(&by.driver),
+            "rdma" => self.rdma.clone_from(&by.rdma),
+            "network" => self.network.clone_from(&by.network),
+            "system" => self.system.clone_from(&by.system),
+            "software" => self.software.clone_from(&by.software),
+            "containers" => self.containers.clone_from(&by.containers),
+            "active" => self.active.clone_from(&by.active),
+            "accept" => self.accept.clone_from(&by.accept),
+            "unknown" => self.unknown = by.unknown,
+            "ignore" => self.ignore.clone_from(&by.ignore),
+            _ => {}
+        }
+    }
+}
+
+/// Checked expectations, and where they are written.
 #[derive(Debug, Clone, Default)]
-pub struct Expectations(pub Entries<Node>);
+pub struct Expectations {
+    /// The values.
+    pub read: Expect,
+    /// The keys with their places.
+    pub entries: Entries<Node>,
+}
 
 impl FromNode for Expectations {
     fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
-        Expect::from_node(node, diagnostics)?;
+        let read = Expect::from_node(node, diagnostics)?;
         let errors = diagnostics.errors();
         can_be(node, diagnostics);
         if diagnostics.errors() > errors {
             return None;
         }
-        Entries::from_node(node, diagnostics).map(Self)
+        Some(Self { read, entries: Entries::from_node(node, diagnostics)? })
     }
 
     fn schema() -> serde_json::Value {
@@ -269,11 +473,11 @@ impl FromNode for Expectations {
 impl Expectations {
     /// Reports ids under `ignore` that no check has.
     pub(super) fn check_ids(&self, known: &[&str], diagnostics: &mut Diagnostics) {
-        for (_, list) in self.0.0.iter().filter(|(key, _)| key.value == "ignore") {
+        for (_, list) in self.entries.0.iter().filter(|(key, _)| key.value == "ignore") {
             let Yaml::List(ids) = &list.value else { continue };
             for id in ids.iter().filter_map(Node::as_str).filter(|id| !known.contains(id)) {
                 let id = Sp::new(id.to_owned(), list.span);
-                super::file::unknown("check", &id, known.iter().copied(), diagnostics);
+                super::values::unknown("check", &id, known.iter().copied(), diagnostics);
             }
         }
     }

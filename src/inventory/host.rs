@@ -7,6 +7,8 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use serde_json::{Value as Json, json};
 
+use super::expect::Expect;
+use super::nics::Nic;
 use crate::config::{Sp, Span};
 
 crate::choice! {
@@ -130,19 +132,14 @@ pub struct Host {
     pub ssh: Ssh,
     /// Cluster, group and host variables, resolved.
     pub vars: Vars,
-    /// `nics:` of its group or itself, as written.
-    pub nics: Json,
-    /// `expect:` of cluster, groups and host, as resolved maps.
-    pub expect: Json,
+    /// `nics:` of its group or itself.
+    pub nics: Vec<Nic>,
+    /// `expect:` of cluster, groups and host.
+    pub expect: Expect,
     /// User that starts jobs on it by what its tasks promise; filled in where somebody asks.
     pub mesh_user: Option<String>,
     /// Place where it was first named.
     pub span: Span,
-}
-
-/// Whether an entry of `nics:` is for RDMA traffic of jobs: not for storage and not for management.
-pub fn is_compute(nic: &Json) -> bool {
-    !matches!(nic.get("role").and_then(Json::as_str), Some("storage" | "management"))
 }
 
 impl Host {
@@ -163,7 +160,7 @@ impl Host {
 
     /// Returns the user that starts jobs on it, where `expect:` or its tasks say so.
     pub fn mpi_user(&self) -> Option<&str> {
-        let declared = self.expect.pointer("/software/mpi_user").and_then(Json::as_str);
+        let declared = self.expect.software.as_ref().and_then(|software| software.mpi_user.as_deref());
         declared.or(self.mesh_user.as_deref())
     }
 
@@ -184,7 +181,7 @@ impl Host {
             "address" => json!(self.address),
             "groups" => json!(self.groups),
             "labels" => json!(self.labels),
-            "nics" => self.nics.clone(),
+            "nics" => self.nics.iter().map(Nic::view).collect(),
             _ => return None,
         })
     }

@@ -4,35 +4,13 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 
-use super::file::{GroupFile, HostFile, InventoryFile, Nullable, Reason, Words};
+use super::file::{GroupFile, HostFile, HostsFromFile, InventoryFile, Nullable, Reason, Words};
 use crate::config::{
-    Bases, Diagnostic, Diagnostics, Entries, FromNode as _, Node, Period, Sources, Sp, Span, Yaml, yaml,
+    Bases, Diagnostic, Diagnostics, Entries, FromNode as _, Node, Sources, Sp, Span, Yaml, yaml,
 };
 
 /// Default time limit for a program that lists hosts.
 const TIMEOUT: Duration = Duration::from_mins(1);
-
-crate::record! {
-    /// A list of hosts that does not stand in the inventory: what a program prints, or a file. Every command that
-    /// reads the inventory reads the list, `validate` too.
-    ///
-    /// The list is JSON or YAML of one of three kinds: `hosts` and `groups` (`{ "hosts": { "gpu0": { "address":
-    /// "10.0.0.1" } }, "groups": { "gpu": ["gpu0"] } }`, where a host has the fields that it has in an inventory),
-    /// a list of names, or what the API of NetBox answers (`results`): addresses without their mask, roles and tags
-    /// as groups, site and rack as labels, and devices that are not active as `offline`.
-    HostsFromFile("`hosts_from`") {
-        /// A program of this machine and its words, no line of a shell. It runs in the directory of the inventory.
-        opt run: Sp<Vec<Sp<String>>>,
-        /// A file; relative to the inventory's file.
-        opt file: Sp<String>,
-        /// A group that all hosts of the list are in.
-        opt group: Sp<String>,
-        /// Time for which the answer of the program is used again. Left out: it is asked each time.
-        opt cache: Sp<Period>,
-        /// Time limit for the program. Default: `1m`.
-        opt timeout: Period,
-    }
-}
 
 crate::record! {
     /// Content of a list of hosts.
@@ -177,7 +155,7 @@ fn join(groups: &mut Sp<Entries<Nullable<GroupFile>>>, name: &Sp<String>, member
         groups.value.0.len() - 1
     });
     if let Some((_, group)) = groups.value.0.get_mut(place) {
-        let group = group.0.get_or_insert_with(super::load::empty_group);
+        let group = group.0.get_or_insert_with(super::file::empty_group);
         group.hosts.get_or_insert_with(|| Words(Vec::new())).0.extend(members);
     }
 }
@@ -238,7 +216,7 @@ fn netbox(node: &Node, results: &Node, diagnostics: &mut Diagnostics) -> Option<
             address: address.map(bare),
             labels: Entries(labels.collect()),
             offline: status.map(|status| Sp::new(Reason(format!("{} in NetBox", status.value)), status.span)),
-            ..super::load::empty_host()
+            ..super::file::empty_host()
         };
         document.hosts.0.push((name.clone(), Nullable(Some(host))));
         let tags = match device.get("tags").map(|tags| &tags.value) {

@@ -1,30 +1,34 @@
 //! The inventory's file to resolved hosts.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
-use camino::{Utf8Path, Utf8PathBuf};
-use serde_json::{Map, Value as Json};
+use camino::Utf8PathBuf;
 
 use super::address::{self, AddressValues};
-use super::doubts;
-use super::expect::Expectations;
+use super::check::{
+    MOST_GIVEN, check_cluster_name, ini, no_templates, other_file, too_much_given, weight_of, weight_of_file,
+};
+use super::expect::Expect;
 use super::file::{
-    BecomeFile, GroupFile, HostFile, InventoryFile, Policy, RolloutFile, SshFile, Use, unknown,
+    self, BecomeFile, GroupFile, HostFile, InventoryFile, Policy, RolloutFile, SshFile, Use, unknown,
 };
 use super::groups::{self, Group};
 use super::host::{Become, Host, Layer, Ssh, TransportKind, Var, Vars};
 use super::hosts_from::{self, Lists};
 use super::known_hosts;
 use super::maintenance::{self, Maintenance, MaintenanceFile};
+use super::nics::{Nic, with_prefix};
 use super::rollout::Batch;
 use super::select::Directory;
+use super::warnings;
 use super::watch::Watch;
 use crate::config::{
     Bases, Diagnostic, Diagnostics, Entries, FromNode as _, Node, SourceId, Sources, Sp, Span, TextError,
-    Yaml, locate, weight, yaml,
+    locate, yaml,
 };
 use crate::hostlist::{self, MAX_HOSTS, MAX_NAMED};
 use crate::secrets::SecretSource;
@@ -53,8 +57,6 @@ pub struct Inventory {
     pub rollout: Option<RolloutFile>,
     /// `maintenance:`.
     pub maintenance: Option<Maintenance>,
-    /// `expect:` of the cluster.
-    pub expect: Json,
     /// `watch:`.
     pub watch: Watch,
     /// `lab:`.
@@ -72,41 +74,8 @@ struct Given {
     labels: BTreeMap<String, String>,
     ssh: Ssh,
     transport: Option<TransportKind>,
-    nics: Json,
-    expect: Map<String, Json>,
-}
-
-/// The most that all hosts together are given, in bytes: 10 000 hosts with 60 variables of their own have it.
-const MOST_GIVEN: usize = 192 << 20;
-/// Bytes that a variable takes besides its value: its name, and where it comes from.
-const VARIABLE: usize = 220;
-/// Bytes that a label takes besides: it is looked for by its value as well.
-const LABEL: usize = 450;
-
-/// Returns the bytes that a host is given; the variables that it shares with others aside.
-fn weight_of(host: &Host, shared: &Vars) -> usize {
-    let own = !Arc::ptr_eq(&host.vars, shared);
-    let vars = host.vars.values().filter(|_| own).map(|var| VARIABLE + weight(&var.value, MOST_GIVEN));
-    let labels = host.labels.iter().map(|(name, value)| LABEL + name.len() + value.len());
-    let more = [&host.nics, &host.expect].into_iter().map(|value| weight(value, MOST_GIVEN));
-    vars.chain(labels).chain(more).fold(0, usize::saturating_add)
-}
-
-/// The bytes that an entry gives each of its hosts: its variables and labels.
-fn weight_of_file(file: &HostFile) -> usize {
-    let vars = file.vars.0.iter().map(|(_, value)| VARIABLE + weight(&value.to_json(), MOST_GIVEN));
-    let labels = file.labels.0.iter().map(|(name, value)| LABEL + name.value.len() + value.len());
-    vars.chain(labels).fold(0, usize::saturating_add)
-}
-
-fn too_much_given(span: Span) -> Diagnostic {
-    let text = format!(
-        "the variables, labels, cards and expectations of all hosts come to more than {} MiB",
-        MOST_GIVEN >> 20
-    );
-    Diagnostic::error(span, text)
-        .label("each host has its own copy of what its groups say: this one is too many")
-        .help("give large lists to the tasks that need them, by `with:` or `params:` of a playbook")
+    nics: Vec<Nic>,
+    expect: Expect,
 }
 
 /// Reads an inventory that is already among the sources. `checks` are the ids that it may name, `lists` gets those
@@ -129,7 +98,7 @@ pub fn load(
         diagnostics.push(diagnostic);
         return None;
     }
-    no_templates(&node, false, diagnostics);
+    no_templates(&node, None, diagnostics);
     let mut file = InventoryFile::from_node(&node, diagnostics)?;
     hosts_from::add(&mut file, sources, bases, lists, diagnostics);
     let mut loader = Loader {
@@ -145,86 +114,8 @@ pub fn load(
     Some(loader.inventory(file, checks))
 }
 
-/// Parts of an inventory in which no template is read.
-const PLAIN: [&str; 7] = ["nics", "labels", "ssh", "offline", "expect", "rollout", "sources"];
-
-/// Reports templates that would be taken for what they look like.
-fn no_templates(node: &Node, plain: bool, diagnostics: &mut Diagnostics) {
-    match &node.value {
-        Yaml::Str(text) if plain && is_template(text) => diagnostics.push(
-            Diagnostic::error(node.span, "no template is read here")
-                .help("write the value itself; `vars` and the `address` of a host take templates"),
-        ),
-        Yaml::List(items) => items.iter().for_each(|item| no_templates(item, plain, diagnostics)),
-        Yaml::Map(entries) => {
-            for (key, value) in
-                entries.iter().filter(|(key, _)| !["vars", "with", "lab"].contains(&key.value.as_str()))
-            {
-                no_templates(value, plain || PLAIN.contains(&key.value.as_str()), diagnostics);
-            }
-        }
-        Yaml::Null | Yaml::Bool(_) | Yaml::Int(_) | Yaml::Float(_) | Yaml::Str(_) => {}
-    }
-}
-
-/// Keys of Ansible's plays.
-const PLAY: [&str; 4] = ["hosts", "tasks", "roles", "import_playbook"];
-
-/// Returns the message about a file of another kind: a playbook, or an inventory of Ansible.
-fn other_file(node: &Node, path: &Utf8Path) -> Option<Diagnostic> {
-    let has = |key: &str| node.get(key).is_some();
-    if has("cluster") {
-        return None;
-    }
-    let plays = if let Yaml::List(plays) = &node.value {
-        plays.first().filter(|play| PLAY.iter().any(|key| play.get(key).is_some()))
-    } else {
-        Some(node).filter(|_| has("tasks"))
-    };
-    let name = path.file_name().unwrap_or(path.as_str());
-    if let Some(plays) = plays {
-        let help = format!("an inventory names its hosts, and the playbook by `playbooks: [./{name}]`");
-        return Some(Diagnostic::error(plays.span, "this is a playbook, not an inventory").help(help));
-    }
-    (has("all") || has("_meta")).then(|| {
-        let help = format!("`provision inventory import {path}` makes an inventory of it");
-        Diagnostic::error(node.span, "this is an inventory of Ansible").help(help)
-    })
-}
-
-/// The first line of an inventory of Ansible in its own form: `[gpu]`, or hosts above that. No map of YAML begins
-/// like that.
-fn ini(text: &str, source: SourceId) -> Option<Span> {
-    let silent = |line: &&str| line.trim().is_empty() || line.starts_with(['#', ';']);
-    let section = |line: &str| {
-        let name = line.trim_end().strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-        name.is_some_and(|name| !name.is_empty() && !name.contains([',', ' ', '[', ']', '"', '\'']))
-    };
-    let start: usize = text.split_inclusive('\n').take_while(silent).map(str::len).sum();
-    let first = text.get(start..)?.lines().next()?.trim_end();
-    let sets =
-        first.split_whitespace().skip(1).any(|word| word.starts_with("ansible_") && word.contains('='));
-    let is_yaml = first.starts_with(['{', '-', '%', ' ']) || first.contains(": ") || first.ends_with(':');
-    let is_ini = section(first) || sets || !is_yaml && text.lines().any(section);
-    let byte = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-    is_ini.then(|| Span { source, start: byte(start), end: byte(start + first.len()) })
-}
-
 /// Limits of the time that a login may stay.
 const PERSIST: RangeInclusive<Duration> = Duration::from_mins(1)..=Duration::from_hours(8);
-
-/// Whether a cluster can be called so.
-///
-/// # Errors
-/// What such a name is.
-pub fn check_cluster_name(name: &str) -> Result<(), &'static str> {
-    let good = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    let rest = |c: char| good(c) || matches!(c, '.' | '_' | '-');
-    if name.starts_with(good) && name.len() <= 64 && name.chars().all(rest) {
-        return Ok(());
-    }
-    Err("it begins with a small letter or a digit and holds those, `.`, `_` and `-`")
-}
 
 struct Loader<'a> {
     sources: &'a Sources,
@@ -262,7 +153,7 @@ impl Loader<'_> {
                 });
                 self.diagnostics.push(Diagnostic::error(name.span, text).maybe_help(help));
             }
-            let group = group.0.clone().unwrap_or_else(empty_group);
+            let group = group.0.clone().unwrap_or_else(file::empty_group);
             let mut members = BTreeSet::new();
             for word in group.hosts.iter().flat_map(|words| &words.0) {
                 members.extend(self.expand(word).into_iter().map(|host| self.host(host, word.span)));
@@ -304,7 +195,7 @@ impl Loader<'_> {
         self.lists.named(self.hosts.len());
         let hosts = self.resolve(&file, &host_files, &groups, &secrets);
         let host_labs = self.host_labs(&host_files);
-        doubts::look(&hosts, &self.addresses(&host_files), &file, self.diagnostics);
+        warnings::look(&hosts, &self.addresses(&host_files), &file, self.diagnostics);
         let mut directory = Directory { hosts: std::mem::take(&mut self.names), ..Directory::default() };
         groups::fill(&mut directory, &groups);
         for host in &hosts {
@@ -344,7 +235,6 @@ impl Loader<'_> {
             policy: file.policy.map(|policy| policy.value).unwrap_or_default(),
             maintenance,
             rollout: file.rollout,
-            expect: Json::Object(object(&file.expect.0)),
             watch: file.watch.map(|watch| watch.resolve(&secrets, self.diagnostics)).unwrap_or_default(),
             secrets,
             lab: file.lab,
@@ -381,7 +271,7 @@ impl Loader<'_> {
         }
         let names = hostlist::expand(&word.value).unwrap_or_else(|error| {
             let span = locate(self.sources, word.span, &word.value, error.start, error.end);
-            self.diagnostics.push(Diagnostic::error(span, error.message).maybe_help(error.help));
+            self.diagnostics.push(Diagnostic::at(span, error));
             Vec::new()
         });
         self.named += names.len();
@@ -390,7 +280,7 @@ impl Loader<'_> {
 
     fn host_entries(
         &mut self,
-        entries: Option<&Vec<(Sp<String>, super::file::Nullable<HostFile>)>>,
+        entries: Option<&Vec<(Sp<String>, file::Nullable<HostFile>)>>,
         files: &mut Vec<(Sp<String>, HostFile)>,
     ) {
         for (key, host) in entries.into_iter().flatten() {
@@ -401,7 +291,7 @@ impl Loader<'_> {
                     said.push(place);
                 }
             }
-            files.push((key.clone(), host.0.clone().unwrap_or_else(empty_host)));
+            files.push((key.clone(), host.0.clone().unwrap_or_else(file::empty_host)));
         }
     }
 
@@ -420,8 +310,7 @@ impl Loader<'_> {
             vars: vars(&file.vars, Layer::Cluster, "cluster"),
             ssh: self.ssh(&Ssh::default(), [file.ssh.as_ref()].into_iter().flatten(), secrets),
             transport: file.transport,
-            expect: object(&file.expect.0),
-            nics: Json::Array(Vec::new()),
+            expect: file.expect.read.clone(),
             ..Given::default()
         };
         let mut membership: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); self.hosts.len()];
@@ -434,6 +323,7 @@ impl Loader<'_> {
         }
         let mut cache: BTreeMap<BTreeSet<usize>, Given> = BTreeMap::new();
         let mut texts: BTreeMap<String, Option<Text>> = BTreeMap::new();
+        let mut cards = Cards::default();
         let named = std::mem::take(&mut self.hosts);
         let (mut hosts, mut given_bytes) = (Vec::with_capacity(named.len()), 0_usize);
         for (index, ((name, said), set)) in named.iter().zip(membership).enumerate() {
@@ -457,14 +347,13 @@ impl Loader<'_> {
                 ssh: given.ssh.clone(),
                 vars: given.vars.clone(),
                 nics: given.nics.clone(),
-                expect: Json::Null,
+                expect: given.expect.clone(),
                 mesh_user: None,
                 span: name.span,
             };
-            let mut expect = given.expect.clone();
-            self.refine(&mut host, &mut expect, &said, secrets);
-            host.expect = Json::Object(expect);
+            self.refine(&mut host, &said, secrets);
             self.address(&mut host, &said, &mut texts);
+            self.addresses_of_cards(&mut host, &mut texts, &mut cards);
             given_bytes = given_bytes.saturating_add(weight_of(&host, &given.vars));
             hosts.push(host);
             if given_bytes > MOST_GIVEN {
@@ -528,13 +417,14 @@ impl Loader<'_> {
                 given.labels.insert(name.to_owned(), value);
             }
         }
-        let names: BTreeSet<&str> = files().flat_map(|file| keys(&file.expect.0)).collect();
+        let names: BTreeSet<&str> = files().flat_map(|file| keys(&file.expect.entries)).collect();
         for name in names {
-            let say =
-                |file: &GroupFile| entry(&file.expect.0, name).map(|(key, node)| (node.to_json(), key.span));
+            let say = |file: &GroupFile| {
+                entry(&file.expect.entries, name).map(|(key, _)| (file.expect.read.clone(), key.span))
+            };
             let what = format!("`expect.{name}`");
-            if let Some((_, value, _)) = groups::decide(groups, set, &what, say, self.diagnostics) {
-                given.expect.insert(name.to_owned(), value);
+            if let Some((_, read, _)) = groups::decide(groups, set, &what, say, self.diagnostics) {
+                given.expect.replace(name, &read);
             }
         }
         let say = |file: &GroupFile| file.nics.as_ref().map(|nics| (nics.value.0.clone(), nics.span));
@@ -661,7 +551,6 @@ impl Loader<'_> {
     fn refine(
         &mut self,
         host: &mut Host,
-        expect: &mut Map<String, Json>,
         said: &[&(Sp<String>, HostFile)],
         secrets: &BTreeMap<String, SecretSource>,
     ) {
@@ -693,15 +582,15 @@ impl Loader<'_> {
             }
             if let Some(nics) = &file.nics {
                 once("`nics`".to_owned(), nics.span, self.diagnostics);
-                host.nics = nics.value.0.clone();
+                host.nics.clone_from(&nics.value.0);
             }
             for (name, value) in &file.labels.0 {
                 once(format!("the label `{}`", name.value), name.span, self.diagnostics);
                 host.labels.insert(name.value.clone(), value.clone());
             }
-            for (name, value) in &file.expect.0.0 {
+            for (name, _) in &file.expect.entries.0 {
                 once(format!("`expect.{}`", name.value), name.span, self.diagnostics);
-                expect.insert(name.value.clone(), value.to_json());
+                host.expect.replace(&name.value, &file.expect.read);
             }
             for (name, value) in &file.vars.0 {
                 once(format!("the variable `{}`", name.value), name.span, self.diagnostics);
@@ -753,62 +642,119 @@ impl Loader<'_> {
         texts: &mut BTreeMap<String, Option<Text>>,
     ) {
         let Some(address) = said.iter().find_map(|(_, file)| file.address.as_ref()) else { return };
-        if is_template(&address.value) {
-            if !texts.contains_key(&address.value) {
-                let text = Text::parse(&address.value);
-                let text = text.map_err(|error| self.text_error(address, error)).ok();
-                texts.insert(address.value.clone(), text);
-            }
-            let Some(Some(text)) = texts.get(&address.value) else { return };
-            match text.render(&AddressValues(host.view())) {
-                Ok(Json::String(text)) => host.address = text,
-                Ok(other) => host.address = other.to_string(),
-                Err(Unresolved::Waiting(_)) => {}
-                Err(Unresolved::Wrong(error)) => {
-                    self.text_error(address, error);
-                    return;
-                }
-            }
-        } else {
-            host.address.clone_from(&address.value);
+        match self.filled(address, host, texts) {
+            Ok(Some(text)) => host.address = text,
+            Ok(None) => {}
+            Err(()) => return,
         }
         if let Err(message) = address::address(&host.address) {
             self.diagnostics.error(address.span, message);
         }
     }
 
+    /// A text with what it reads of its host; none where that is not known yet, an error where it was told.
+    fn filled(
+        &mut self,
+        said: &Sp<String>,
+        host: &Host,
+        texts: &mut BTreeMap<String, Option<Text>>,
+    ) -> Result<Option<String>, ()> {
+        if !is_template(&said.value) {
+            return Ok(Some(said.value.clone()));
+        }
+        if !texts.contains_key(&said.value) {
+            let text = Text::parse(&said.value);
+            let text = text.map_err(|error| self.text_error(said, error)).ok();
+            texts.insert(said.value.clone(), text);
+        }
+        let Some(Some(text)) = texts.get(&said.value) else { return Err(()) };
+        match text.render(&AddressValues(host.view())) {
+            Ok(serde_json::Value::String(text)) => Ok(Some(text)),
+            Ok(other) => Ok(Some(other.to_string())),
+            Err(Unresolved::Waiting(_)) => Ok(None),
+            Err(Unresolved::Wrong(error)) => {
+                self.text_error(said, error);
+                Err(())
+            }
+        }
+    }
+
+    /// Fills in the addresses of a host's cards. What is wrong with one text is told for the first host that has it.
+    fn addresses_of_cards(
+        &mut self,
+        host: &mut Host,
+        texts: &mut BTreeMap<String, Option<Text>>,
+        cards: &mut Cards,
+    ) {
+        for at in 0..host.nics.len() {
+            let Some(nic) = host.nics.get(at) else { continue };
+            let (address, gateway) = (nic.address.clone(), nic.gateway.clone());
+            let address = address.and_then(|said| {
+                self.of_card(&said, host, texts, cards, |text| {
+                    with_prefix(text)
+                        .map(|_| ())
+                        .ok_or("an address has the length of its prefix: `10.1.0.7/24`")
+                })
+            });
+            if let Some(address) = &address
+                && let Some((ip, _)) = with_prefix(&address.value)
+                && let Some(other) = cards.owners.insert(ip, host.name.clone())
+                && cards.told.insert(address.span)
+            {
+                let text = format!("a card of {} has the address {ip} as well as one of {other}", host.name);
+                let help = "let it depend on the host: `10.1.0.{{ host.number }}/24`";
+                self.diagnostics.push(Diagnostic::error(address.span, text).help(help));
+            }
+            let gateway = gateway.and_then(|said| {
+                self.of_card(&said, host, texts, cards, |text| {
+                    text.parse::<IpAddr>()
+                        .map(|_| ())
+                        .map_err(|_| "a gateway is an address without a prefix: `10.1.0.1`")
+                })
+            });
+            if let Some(nic) = host.nics.get_mut(at) {
+                (nic.address, nic.gateway) = (address, gateway);
+            }
+        }
+    }
+
+    /// A text of a card, filled in; none where it is wrong.
+    fn of_card(
+        &mut self,
+        said: &Sp<String>,
+        host: &Host,
+        texts: &mut BTreeMap<String, Option<Text>>,
+        cards: &mut Cards,
+        check: fn(&str) -> Result<(), &'static str>,
+    ) -> Option<Sp<String>> {
+        if cards.told.contains(&said.span) {
+            return None;
+        }
+        let Ok(text) = self.filled(said, host, texts) else {
+            cards.told.insert(said.span);
+            return None;
+        };
+        let text = text?;
+        if let Err(help) = check(&text) {
+            cards.told.insert(said.span);
+            let wrong = Diagnostic::error(said.span, format!("`{text}` is not what a card can have"));
+            self.diagnostics.push(wrong.help(help));
+            return None;
+        }
+        Some(Sp::new(text, said.span))
+    }
+
     fn text_error(&mut self, text: &Sp<String>, error: TextError) {
         let span = locate(self.sources, text.span, &text.value, error.start, error.end);
-        self.diagnostics.push(Diagnostic::error(span, error.message).maybe_help(error.help));
+        self.diagnostics.push(Diagnostic::at(span, error));
     }
 }
 
-pub(super) fn empty_group() -> GroupFile {
-    GroupFile {
-        hosts: None,
-        children: Vec::new(),
-        vars: Entries::default(),
-        expect: Expectations::default(),
-        nics: None,
-        ssh: None,
-        transport: None,
-        labels: Entries::default(),
-        priority: 0,
-    }
-}
-
-pub(super) fn empty_host() -> HostFile {
-    HostFile {
-        address: None,
-        labels: Entries::default(),
-        vars: Entries::default(),
-        offline: None,
-        ssh: None,
-        transport: None,
-        nics: None,
-        expect: Expectations::default(),
-        lab: None,
-    }
+/// Addresses of cards so far: whose each is, and the places that something was told of.
+#[derive(Default)]
+struct Cards {
+    owners: BTreeMap<IpAddr, String>,
+    told: BTreeSet<Span>,
 }
 
 fn file_span(file: &GroupFile) -> Span {
@@ -821,10 +767,6 @@ fn keys<T>(entries: &Entries<T>) -> impl Iterator<Item = &str> {
 
 fn entry<'a, T>(entries: &'a Entries<T>, name: &str) -> Option<&'a (Sp<String>, T)> {
     entries.0.iter().find(|(key, _)| key.value == name)
-}
-
-fn object(entries: &Entries<Node>) -> Map<String, Json> {
-    entries.0.iter().map(|(name, value)| (name.value.clone(), value.to_json())).collect()
 }
 
 fn vars(entries: &Entries<Node>, layer: Layer, origin: &str) -> Vars {

@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::Value as Json;
 
 use super::address::AddressValues;
-use super::file::{Busy, Policy, PowerCycle, Share, unknown};
 use super::host::Host;
+use super::values::{Busy, Policy, PowerCycle, Share, unknown};
 use crate::config::{Diagnostic, Diagnostics, Period, Sp, Span};
 use crate::template::{Text, Unresolved};
 
@@ -240,7 +240,10 @@ impl CommandLine {
                 Ok(Json::String(text)) => Ok(text),
                 Ok(other) => Ok(other.to_string()),
                 Err(Unresolved::Wrong(error)) => Err(wrong(error.message)),
-                Err(Unresolved::Waiting(what)) => Err(wrong(format!("nothing is known of {what:?} here"))),
+                Err(Unresolved::Waiting(answers)) => {
+                    let answers: Vec<String> = answers.iter().map(|answer| format!("`{answer}`")).collect();
+                    Err(wrong(format!("nothing is known of {} here", answers.join(", "))))
+                }
             }
         };
         self.0.iter().map(word).collect()

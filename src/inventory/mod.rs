@@ -2,7 +2,7 @@
 
 mod address;
 pub mod ansible;
-mod doubts;
+mod check;
 pub mod expect;
 pub mod file;
 mod groups;
@@ -11,18 +11,24 @@ pub mod hosts_from;
 pub mod known_hosts;
 pub mod load;
 pub mod maintenance;
+mod nics;
 pub mod promise;
 pub mod rollout;
 pub mod select;
+mod values;
+mod warnings;
 mod watch;
 
-pub use address::{is_address, is_user};
+pub use address::{Endpoint, is_address, is_user};
+pub use check::check_cluster_name;
 pub use expect::Expect;
-pub use file::{Busy, NicMatch, Policy, Reboot, Share};
+pub use file::{Busy, Policy, Reboot, Share};
 pub use host::{Become, Host, Layer, Ssh, TransportKind, Var, Vars};
 pub use hosts_from::{Listed, Lists, Origin};
-pub use load::{Inventory, check_cluster_name};
+pub use load::Inventory;
 pub use maintenance::{CommandLine, Commands, Kubernetes, Maintenance, SchedulerSettings, Until};
-pub use promise::{Promise, Promises};
+pub use nics::{Nic, NicMatch, NicRole, Nics, with_prefix};
+pub use promise::{Declared, Promise, Promises};
 pub use select::{Directory, RECORDED, select};
+pub use values::PciAddress;
 pub use watch::{Watch, Webhook, WebhookKind};

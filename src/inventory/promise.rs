@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value as Json;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value as Json};
 
 use super::expect::{
     Expect, ExpectDriver, ExpectGpu, ExpectNetwork, ExpectRdma, ExpectSoftware, ExpectSystem,
@@ -31,16 +32,48 @@ impl Promise {
 
     /// The keys below `expect:` with their values: `network.mtu` and 9000.
     pub fn values(&self) -> Vec<(String, Json)> {
-        let sections = serde_json::to_value(&self.expect).unwrap_or_default();
         let mut values = Vec::new();
-        for (section, fields) in sections.as_object().into_iter().flatten() {
-            for (field, value) in
-                fields.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null())
-            {
+        for (section, fields) in sections(&self.expect) {
+            for (field, value) in fields.as_object().into_iter().flatten() {
                 values.push((format!("{section}.{field}"), value.clone()));
             }
         }
         values
+    }
+}
+
+/// The sections of an `expect:`, without the fields that it leaves out.
+fn sections(expect: &Expect) -> Map<String, Json> {
+    let Ok(Json::Object(mut sections)) = serde_json::to_value(expect) else { return Map::new() };
+    for section in sections.values_mut() {
+        if let Json::Object(fields) = section {
+            fields.retain(|_, value| !value.is_null());
+        }
+    }
+    sections.retain(|_, section| !section.is_null());
+    sections
+}
+
+/// An `expect:` by its keys, as promises are compared with it.
+#[derive(Debug, Default)]
+pub struct Declared(Map<String, Json>);
+
+impl From<&Expect> for Declared {
+    fn from(expect: &Expect) -> Self {
+        Self(sections(expect))
+    }
+}
+
+impl Declared {
+    /// The value of `SECTION.FIELD`.
+    pub fn get(&self, key: &str) -> Option<&Json> {
+        let (section, field) = key.split_once('.')?;
+        self.0.get(section)?.get(field)
+    }
+
+    /// The sections.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Json> {
+        self.0.values()
     }
 }
 
@@ -89,12 +122,6 @@ fn installed(key: &str) -> Option<&str> {
     key.starts_with("software.").then(|| key.strip_suffix("_prefix").unwrap_or(key))
 }
 
-/// The value of a key in `expect:` as it is written.
-fn declared<'j>(expect: &'j Json, key: &str) -> Option<&'j Json> {
-    let (section, field) = key.split_once('.')?;
-    expect.get(section)?.get(field).filter(|value| !value.is_null())
-}
-
 /// A value as people write it.
 fn shown(value: &Json) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
@@ -137,55 +164,61 @@ impl Promises {
     }
 
     /// Returns the value that is promised of a network link.
-    pub fn of_link(&self, key: &str, link: &str) -> Option<&Json> {
-        let found =
-            self.sure().find(|promised| promised.key == key && promised.link.as_deref() == Some(link));
-        found.map(|promised| &promised.value)
+    pub fn of_link<T: DeserializeOwned>(&self, key: &str, link: &str) -> Option<T> {
+        self.value(key, Some(link)).and_then(|value| T::deserialize(value).ok())
     }
 
     /// Returns the value that is promised of the host.
-    pub fn of_host(&self, key: &str) -> Option<&Json> {
-        self.sure().find(|promised| promised.key == key && promised.link.is_none()).map(|it| &it.value)
+    pub fn of_host<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
+        self.value(key, None).and_then(|value| T::deserialize(value).ok())
+    }
+
+    /// Whether something is promised of the host.
+    pub fn has(&self, key: &str) -> bool {
+        self.value(key, None).is_some()
+    }
+
+    fn value(&self, key: &str, link: Option<&str>) -> Option<&Json> {
+        let found = self.sure().find(|promised| promised.key == key && promised.link.as_deref() == link);
+        found.map(|promised| &promised.value)
     }
 
     /// Whether a promise counts beside this `expect:`, which is stronger. The version of what is in one place
     /// says nothing of another place.
-    fn counts(&self, promised: &Promised, expect: &Json) -> bool {
+    fn counts(&self, promised: &Promised, declared: &Declared) -> bool {
         let elsewhere = installed(&promised.key).is_some_and(|thing| {
             let place = format!("{thing}_prefix");
-            declared(expect, &place).is_some_and(|wanted| {
-                let own = self.of_host(&place).map(shown).unwrap_or_default();
+            declared.get(&place).is_some_and(|wanted| {
+                let own = self.value(&place, None).map(shown).unwrap_or_default();
                 own.trim_end_matches('/') != shown(wanted).trim_end_matches('/')
             })
         });
-        !elsewhere && declared(expect, &promised.key).is_none()
+        !elsewhere && declared.get(&promised.key).is_none()
     }
 
     /// `expect:` with what is promised of the host where it says nothing.
-    pub fn complete(&self, expect: &Json) -> Json {
-        let mut all = if expect.is_null() { serde_json::json!({}) } else { expect.clone() };
-        for promised in self.sure().filter(|one| one.link.is_none() && self.counts(one, expect)) {
+    pub fn complete(&self, expect: &Expect) -> Expect {
+        let declared = Declared::from(expect);
+        let mut all = declared.0.clone();
+        for promised in self.sure().filter(|one| one.link.is_none() && self.counts(one, &declared)) {
             let Some((section, field)) = promised.key.split_once('.') else { continue };
-            let Some(sections) = all.as_object_mut() else { continue };
-            let section = sections.entry(section).or_insert_with(|| serde_json::json!({}));
-            if section.is_null() {
-                *section = serde_json::json!({});
-            }
+            let section = all.entry(section).or_insert_with(|| Map::new().into());
             if let Some(fields) = section.as_object_mut() {
                 fields.insert(field.to_owned(), promised.value.clone());
             }
         }
-        all
+        // Both came from this type.
+        serde_json::from_value(all.into()).unwrap_or_else(|_| expect.clone())
     }
 
     /// Returns the origins of the expectations of a key, each as a sentence:
     /// `network.mtu 9000: declared by ...`.
-    pub fn origins(&self, key: &str, expect: &Json) -> Vec<String> {
-        if let Some(value) = declared(expect, key) {
+    pub fn origins(&self, key: &str, declared: &Declared) -> Vec<String> {
+        if let Some(value) = declared.get(key) {
             return vec![format!("{key} {}: by expect.{key} of the inventory", shown(value))];
         }
         let mut links: BTreeMap<(String, &str), BTreeSet<&str>> = BTreeMap::new();
-        for promised in self.sure().filter(|one| one.key == key && self.counts(one, expect)) {
+        for promised in self.sure().filter(|one| one.key == key && self.counts(one, declared)) {
             let said = (shown(&promised.value), promised.by.as_str());
             links.entry(said).or_default().extend(promised.link.as_deref());
         }
@@ -214,6 +247,10 @@ mod tests {
 
     use super::*;
 
+    fn expect(json: Json) -> Expect {
+        serde_json::from_value(json).unwrap()
+    }
+
     fn nccl(version: Option<&str>, prefix: &str) -> Promise {
         Promise::new(ExpectSoftware {
             nccl: version.map(str::to_owned),
@@ -234,21 +271,21 @@ mod tests {
             "task `c` of playbook chrony",
             &Promise::new(ExpectSystem { time_sync: Some(true), ..ExpectSystem::default() }),
         );
-        let expect = json!({ "system": { "nofile": 4096 }, "unknown": "warn" });
+        let own = expect(json!({ "system": { "nofile": 4096 }, "unknown": "warn" }));
         assert_eq!(
-            promises.complete(&expect),
-            json!({ "system": { "nofile": 4096, "time_sync": true }, "unknown": "warn" })
+            promises.complete(&own),
+            expect(json!({ "system": { "nofile": 4096, "time_sync": true }, "unknown": "warn" }))
         );
         assert_eq!(
-            promises.origins("system.nofile", &expect),
+            promises.origins("system.nofile", &(&own).into()),
             ["system.nofile 4096: by expect.system.nofile of the inventory"]
         );
         assert_eq!(
-            promises.origins("system.nofile", &Json::Null),
+            promises.origins("system.nofile", &Declared::default()),
             ["system.nofile 1024: declared by task `n` of playbook limits"]
         );
-        assert_eq!(promises.origins("system.swap", &expect), Vec::<String>::new());
-        assert_eq!(Promises::default().complete(&Json::Null), json!({}));
+        assert_eq!(promises.origins("system.swap", &(&own).into()), Vec::<String>::new());
+        assert_eq!(Promises::default().complete(&Expect::default()), Expect::default());
     }
 
     #[test]
@@ -257,22 +294,25 @@ mod tests {
         promises.add("a", &nccl(Some("2.26.2"), "/usr/local/nccl"));
         promises.add("b", &nccl(None, "/opt/nccl"));
         // The version was that of the first place.
-        assert_eq!(promises.complete(&Json::Null), json!({ "software": { "nccl_prefix": "/opt/nccl" } }));
+        assert_eq!(
+            promises.complete(&Expect::default()),
+            expect(json!({ "software": { "nccl_prefix": "/opt/nccl" } }))
+        );
         promises.add("c", &nccl(Some("2.30.7"), "/opt/nccl2"));
-        assert_eq!(promises.of_host("software.nccl"), Some(&json!("2.30.7")));
+        assert_eq!(promises.of_host::<String>("software.nccl").as_deref(), Some("2.30.7"));
     }
 
     #[test]
     fn a_version_belongs_to_its_place() {
         let mut promises = Promises::default();
         promises.add("a", &nccl(Some("2.26.2"), "/usr/local/nccl"));
-        let elsewhere = json!({ "software": { "nccl_prefix": "/opt/nccl" } });
+        let elsewhere = expect(json!({ "software": { "nccl_prefix": "/opt/nccl" } }));
         assert_eq!(promises.complete(&elsewhere), elsewhere);
-        assert_eq!(promises.origins("software.nccl", &elsewhere), Vec::<String>::new());
-        let same = json!({ "software": { "nccl_prefix": "/usr/local/nccl/" } });
+        assert_eq!(promises.origins("software.nccl", &(&elsewhere).into()), Vec::<String>::new());
+        let same = expect(json!({ "software": { "nccl_prefix": "/usr/local/nccl/" } }));
         assert_eq!(
             promises.complete(&same),
-            json!({ "software": { "nccl": "2.26.2", "nccl_prefix": "/usr/local/nccl/" } })
+            expect(json!({ "software": { "nccl": "2.26.2", "nccl_prefix": "/usr/local/nccl/" } }))
         );
     }
 
@@ -281,16 +321,16 @@ mod tests {
         let mut promises = Promises::default();
         promises.add("task `a` of playbook x", &nofile(1024));
         promises.add("task `b` of playbook y", &nofile(1024));
-        assert_eq!(promises.of_host("system.nofile"), Some(&json!(1024)));
+        assert_eq!(promises.of_host("system.nofile"), Some(1024_u64));
         assert_eq!(promises.at_odds("system.nofile"), None);
         promises.add("task `c` of playbook z", &nofile(4096));
-        assert_eq!(promises.complete(&Json::Null), json!({}));
+        assert_eq!(promises.complete(&Expect::default()), Expect::default());
         let said = "the tasks disagree about system.nofile, so nothing is expected: 1024 by task `a` of playbook x, 4096 by task `c` of playbook z";
         assert_eq!(promises.at_odds("system.nofile").as_deref(), Some(said));
-        assert_eq!(promises.origins("system.nofile", &Json::Null), [said]);
+        assert_eq!(promises.origins("system.nofile", &Declared::default()), [said]);
         // What the inventory says ends it.
-        let expect = json!({ "system": { "nofile": 4096 } });
-        assert_eq!(promises.complete(&expect), expect);
+        let own = expect(json!({ "system": { "nofile": 4096 } }));
+        assert_eq!(promises.complete(&own), own);
     }
 
     #[test]
@@ -300,11 +340,11 @@ mod tests {
             let network = ExpectNetwork { mtu: Some(mtu), ..ExpectNetwork::default() };
             promises.add("task `mtu` of playbook network", &Promise::of_link(link, network));
         }
-        assert_eq!(promises.complete(&Json::Null), json!({}));
-        assert_eq!(promises.of_link("network.mtu", "eno1"), Some(&json!(1500)));
-        assert_eq!(promises.of_link("network.mtu", "eno2"), None);
+        assert_eq!(promises.complete(&Expect::default()), Expect::default());
+        assert_eq!(promises.of_link("network.mtu", "eno1"), Some(1500_u32));
+        assert_eq!(promises.of_link::<u32>("network.mtu", "eno2"), None);
         assert_eq!(
-            promises.origins("network.mtu", &Json::Null),
+            promises.origins("network.mtu", &Declared::default()),
             [
                 "network.mtu 1500 of eno1: declared by task `mtu` of playbook network",
                 "network.mtu 9000 of rdma[0-1]: declared by task `mtu` of playbook network",
@@ -319,6 +359,6 @@ mod tests {
             let devices = Some(vec![name.to_owned()]);
             promises.add("a", &Promise::new(ExpectRdma { devices, ..ExpectRdma::default() }));
         }
-        assert_eq!(promises.of_host("rdma.devices"), Some(&json!(["rxe0", "rxe1"])));
+        assert_eq!(promises.of_host::<Vec<String>>("rdma.devices").unwrap(), ["rxe0", "rxe1"]);
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 
-use super::file::{SecretName, unknown};
+use super::values::{SecretName, unknown};
 use crate::config::{Diagnostic, Diagnostics, Entries, FromNode, Node, Period, Sp};
 use crate::secrets::SecretSource;
 

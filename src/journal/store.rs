@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::kept::JournalError;
+use super::saved_state::JournalError;
 use crate::disk;
 use crate::events::{Event, EventKind, Outcome, Sink};
 

@@ -8,13 +8,13 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::engine::Engine;
 use super::fault;
+use super::files::lock;
 use super::mirror;
 use super::node::{self, Container, FreePorts, Lab, Node, Ready};
 use super::profile::Profile;
 use super::spec::{LabKind, LabSpec, LabUser, SudoKind};
 use super::state::{Folder, LabHostState, LabState};
 use super::{files, image, vm};
-use crate::disk;
 
 /// Said when another command holds the lab's lock.
 pub(super) const WAITING: &str = "another `provision lab` works on this inventory";
@@ -408,18 +408,4 @@ pub(super) fn start(
         });
     }
     started.into_iter().collect::<Option<Vec<_>>>().context("a host did not report back")
-}
-
-/// Takes a lock of the kernel: free the moment its holder ends, however that happens.
-pub(crate) fn lock(
-    path: &Utf8Path,
-    waiting_for: &str,
-    progress: &mut dyn FnMut(&str),
-) -> Result<std::fs::File> {
-    let file = disk::open_lock(path).with_context(|| format!("cannot open {path}"))?;
-    if file.try_lock().is_err() {
-        progress(&format!("waiting: {waiting_for}"));
-        file.lock().with_context(|| format!("cannot lock {path}"))?;
-    }
-    Ok(file)
 }

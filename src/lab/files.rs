@@ -8,7 +8,6 @@ use base64::Engine as _;
 use camino::Utf8Path;
 
 use super::engine;
-use super::state::LabState;
 use crate::disk;
 use crate::process::heard;
 
@@ -69,18 +68,18 @@ pub(crate) fn known_hosts(address: &str, port: u16, keys: &str) -> String {
     })
 }
 
-/// An `ssh_config` with which any ssh client reaches the lab's hosts by name.
-pub(crate) fn ssh_config(state: &LabState) -> String {
-    let mut text = format!("# The lab of {}; written by `provision lab up`.\n", state.inventory);
-    for host in &state.hosts {
-        let _ = write!(
-            text,
-            "\nHost {}\n    HostName {}\n    Port {}\n    User {}\n    IdentityFile \"{}\"\n    IdentitiesOnly yes\n    \
-             UserKnownHostsFile \"{}\"\n    GlobalKnownHostsFile /dev/null\n    StrictHostKeyChecking yes\n",
-            host.name, host.address, host.port, state.user, state.identity_file, state.known_hosts,
-        );
+/// Takes a lock of the kernel: free the moment its holder ends, however that happens.
+pub(crate) fn lock(
+    path: &Utf8Path,
+    waiting_for: &str,
+    progress: &mut dyn FnMut(&str),
+) -> Result<std::fs::File> {
+    let file = disk::open_lock(path).with_context(|| format!("cannot open {path}"))?;
+    if file.try_lock().is_err() {
+        progress(&format!("waiting: {waiting_for}"));
+        file.lock().with_context(|| format!("cannot lock {path}"))?;
     }
-    text
+    Ok(file)
 }
 
 #[cfg(test)]

@@ -8,11 +8,12 @@ use camino::Utf8Path;
 use sha2::{Digest as _, Sha256};
 
 use super::apt::Apt;
-use super::deploy::lock;
 use super::engine::{self, Engine};
+use super::files::lock;
 use super::spec::{Coreutils, LabFamily, LabRelease, LabSettings, SudoProgram};
 use crate::disk;
 use crate::process::heard;
+use crate::words::short_hex;
 
 /// Makes a base image from a mirror.
 const BASE: &str = include_str!("base.sh");
@@ -26,7 +27,8 @@ const RHEL: &str = include_str!("el/image.sh");
 const RHEL_LIST: &str = include_str!("el/packages.txt");
 /// Packages that such a host has of Debian besides: dnf, what makes its repositories, and the programs whose
 /// packages are stand-ins there.
-const RHEL_TOOLS: [&str; 17] = [
+const RHEL_TOOLS: [&str; 18] = [
+    "chrony",
     "curl",
     "dnf",
     "rpm",
@@ -45,6 +47,13 @@ const RHEL_TOOLS: [&str; 17] = [
     "rdma-core",
     "rdmacm-utils",
 ];
+/// Makes a host that passes for Ubuntu of a lab host.
+const UBUNTU: &str = include_str!("ubuntu/image.sh");
+/// Content of the repository of such a host.
+const UBUNTU_LIST: &str = include_str!("ubuntu/packages.txt");
+/// Packages that such a host has besides, as Ubuntu's servers do: netplan, what upgrades by itself, and what asks for restarts
+/// after each upgrade. The first makes its repository.
+const UBUNTU_TOOLS: [&str; 4] = ["apt-utils", "needrestart", "netplan.io", "unattended-upgrades"];
 /// Packages that every lab host has, container or virtual machine.
 pub(super) const PACKAGES: [&str; 12] = [
     "systemd-sysv",
@@ -81,7 +90,7 @@ impl Wanted {
         Self {
             image: settings.image.clone(),
             release: settings.release,
-            family: settings.family.filter(|_| settings.is_rhel()),
+            family: settings.passes_for(),
             packages: settings.packages.clone().unwrap_or_default(),
             sudo: settings.sudo_program.filter(|program| *program != SudoProgram::Sudo),
             coreutils: settings.coreutils.filter(|coreutils| *coreutils != Coreutils::Gnu),
@@ -119,11 +128,12 @@ pub(crate) fn ensure(
     progress: &mut dyn FnMut(&str),
 ) -> Result<String> {
     if let Some(family) = wanted.family {
-        let tools = RHEL_TOOLS.map(str::to_owned);
-        let packages = wanted.packages.iter().cloned().chain(tools).collect();
+        let tools = if family.is_ubuntu() { &UBUNTU_TOOLS[..] } else { &RHEL_TOOLS };
+        let packages =
+            wanted.packages.iter().cloned().chain(tools.iter().map(|tool| (*tool).to_owned())).collect();
         let debian = Wanted { family: None, packages, ..wanted.clone() };
         let debian = ensure(engine, &debian, fetched, progress)?;
-        return of_rhel(engine, &debian, family, progress);
+        return of_family(engine, &debian, family, progress);
     }
     let recipe = Recipe::new(engine, wanted, fetched);
     let name = format!("provision-lab:{}", recipe.digest());
@@ -151,16 +161,20 @@ fn once(
     if there() { Ok(()) } else { make(progress) }
 }
 
-/// The image of a host that passes for one of the RHEL family.
-fn of_rhel(
+/// The image of a host that passes for another distribution than Debian.
+fn of_family(
     engine: &Engine,
     debian: &str,
     family: LabFamily,
     progress: &mut dyn FnMut(&str),
 ) -> Result<String> {
-    let script = format!(
-        "set -eu\nrhel() {{\n{RPM}\n{RHEL}\n}}\nrhel {family} <<'LAB-FILE-END'\n{RHEL_LIST}LAB-FILE-END\n"
-    );
+    let (script, list) = if family.is_ubuntu() {
+        (UBUNTU.to_owned(), UBUNTU_LIST)
+    } else {
+        (format!("{RPM}\n{RHEL}"), RHEL_LIST)
+    };
+    let script =
+        format!("set -eu\nmake() {{\n{script}\n}}\nmake {family} <<'LAB-FILE-END'\n{list}LAB-FILE-END\n");
     derive(engine, debian, &script, &format!("making a host of {family} of the lab image"), progress)
 }
 
@@ -237,7 +251,7 @@ impl Recipe {
     /// Shell text that puts apt's configuration into the image and then runs [`CONFIGURE`].
     fn script(&self) -> Result<String> {
         let mut files = vec![
-            ("/etc/apt/sources.list".to_owned(), self.apt.sources.clone()),
+            ("/tmp/sources.list".to_owned(), self.apt.sources.clone()),
             ("/etc/apt/apt.conf.d/90lab".to_owned(), self.apt.conf.clone()),
             ("/tmp/configure".to_owned(), CONFIGURE.to_owned()),
         ];
@@ -246,15 +260,18 @@ impl Recipe {
             let name = path.file_name().unwrap_or("certificate.crt");
             files.push((format!("/usr/local/share/ca-certificates/{name}"), text));
         }
-        let mut script =
-            "set -eu\nrm -f /etc/apt/sources.list.d/*\nmkdir -p /usr/local/share/ca-certificates\n"
-                .to_owned();
+        let mut script = "set -eu\nmkdir -p /usr/local/share/ca-certificates\n".to_owned();
         for (path, text) in files {
             let path = shlex::try_quote(&path).context("a path with a NUL")?.into_owned();
             let newline = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
             // Infallible for a String.
             let _ = writeln!(script, "cat >{path} <<'LAB-FILE-END'\n{text}{newline}LAB-FILE-END");
         }
+        // An image of Ubuntu has sources of its own.
+        script.push_str(
+            "grep -q '^ID=ubuntu$' /etc/os-release || {\nrm -f /etc/apt/sources.list.d/*\n\
+             cat /tmp/sources.list >/etc/apt/sources.list\n}\nrm -f /tmp/sources.list\n",
+        );
         let lists = self.lists();
         let words = shlex::try_join(lists.iter().map(String::as_str)).context("a package with a NUL")?;
         let _ = writeln!(
@@ -333,11 +350,6 @@ fn can_debootstrap(engine: &Engine) -> bool {
 pub(crate) fn http_proxy(conf: &str) -> Option<&str> {
     let line = conf.lines().find_map(|line| line.strip_prefix("Acquire::http::Proxy "))?;
     Some(line.trim_end_matches(';').trim_matches('"'))
-}
-
-/// The first twelve hexadecimal digits of a digest.
-pub(crate) fn short_hex(digest: &[u8]) -> String {
-    crate::words::hex(digest).chars().take(12).collect()
 }
 
 /// Refuses settings that no image can have.

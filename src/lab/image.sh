@@ -60,7 +60,7 @@ systemctl -q mask \
 # The same of what systemd asks at each start and reload.
 mkdir -p /etc/systemd/system-generators
 for name in bless-boot cryptsetup debug getty gpt-auto hibernate-resume integritysetup rc-local run system-update veritysetup; do
-    ln -s /dev/null "/etc/systemd/system-generators/systemd-$name-generator"
+    ln -sf /dev/null "/etc/systemd/system-generators/systemd-$name-generator"
 done
 # And of what is made for a terminal at each login.
 chmod -x /etc/update-motd.d/* 2>/dev/null || true

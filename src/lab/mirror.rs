@@ -5,17 +5,15 @@
 //! `http://lab-mirror/`, each under the host and path it has in the world. Commands that work in the
 //! lab put that in place of the real URLs, as `sources.mirrors` does at a site without a way out.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use anyhow::{Context as _, Result, bail};
-use camino::Utf8PathBuf;
-use serde::{Deserialize, Serialize};
 
 use super::engine::Engine;
 use super::files;
 use super::image::{self, RPM, Wanted};
 use super::spec::LabSettings;
-use super::state::Folder;
+use super::state::{Folder, MirrorState};
 use crate::sources::SiteSources;
 
 /// Its name in the network of the lab.
@@ -60,17 +58,6 @@ const LIST: &str = include_str!("mirror/stand-ins.txt");
 /// The same for hosts of the RHEL family.
 const RHEL_LIST: &str = include_str!("mirror/rhel.txt");
 const MAKE: &str = include_str!("mirror/make.sh");
-
-/// The mirror of a lab that is up.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MirrorState {
-    /// Its container.
-    pub container: String,
-    /// The file with the key that its repositories are signed with.
-    pub key: Utf8PathBuf,
-    /// Digests of its archives, and commits of its repositories, by their place: host and path.
-    pub digests: BTreeMap<String, String>,
-}
 
 /// The kinds of lines that name a place, and how many words stand before it.
 fn places(line: &str) -> impl Iterator<Item = &str> {
@@ -156,6 +143,10 @@ impl MirrorState {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use camino::Utf8PathBuf;
+
     use super::*;
 
     #[test]
@@ -184,7 +175,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("folder");
         let key = Utf8PathBuf::from_path_buf(folder.path().join("key")).expect("UTF-8");
         std::fs::write(&key, "KEY\n").expect("key");
-        let place = "download.open-mpi.org/release/open-mpi/v4.1/openmpi-4.1.3.tar.gz";
+        let place = "download.open-mpi.org/release/open-mpi/v5.0/openmpi-5.0.11.tar.gz";
         let state = MirrorState {
             container: String::new(),
             key,

@@ -42,9 +42,8 @@ pub fn wants() -> [(&'static str, anyhow::Result<String>); 2] {
 }
 
 pub use deploy::{break_host, break_hosts, down, overlay, status, up};
-pub use mirror::MirrorState;
 pub use restart::restart;
 pub use spec::{
     Coreutils, LabFamily, LabHost, LabKind, LabRelease, LabSettings, LabSpec, LabUser, SudoKind, SudoProgram,
 };
-pub use state::{LabHostState, LabState};
+pub use state::{LabHostState, LabState, MirrorState};

@@ -11,9 +11,9 @@ use camino::Utf8PathBuf;
 use sha2::{Digest as _, Sha256};
 
 use super::engine::{self, Engine, WANTED};
-use super::image::short_hex;
 use super::mirror;
 use super::spec::SudoKind;
+use crate::words::short_hex;
 
 /// Makes a started container ready and tells its host keys.
 const READY: &str = include_str!("node.sh");

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context as _, Result, bail};
 
-use super::deploy::{WAITING, lock, profile_folder, start};
+use super::deploy::{WAITING, profile_folder, start};
 use super::engine::Engine;
-use super::files;
+use super::files::{self, lock};
 use super::node::{Container, Lab, Node, Ready};
 use super::spec::{LabKind, LabSettings, LabSpec, LabUser, SudoKind};
 use super::state::{Folder, LabHostState, LabState};

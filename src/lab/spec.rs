@@ -45,11 +45,28 @@ crate::choice! {
         El10 = "el10",
         /// Alibaba Cloud Linux 3, with repositories of stand-ins.
         Alinux3 = "alinux3",
+        /// Ubuntu 24.04, with a repository of stand-ins.
+        Ubuntu2404 = "ubuntu2404",
+        /// Ubuntu 26.04, with a repository of stand-ins, and with the `sudo` and the programs of Rust that it has.
+        Ubuntu2604 = "ubuntu2604",
+    }
+}
+
+impl LabFamily {
+    /// Whether its hosts pass for Ubuntu.
+    pub(crate) fn is_ubuntu(self) -> bool {
+        matches!(self, Self::Ubuntu2404 | Self::Ubuntu2604)
+    }
+
+    /// Release of Debian that stands in for its own where none is said: the packages that these two releases of Ubuntu
+    /// took from Debian have the names of Debian 13 (`libglib2.0-0t64`), and Debian 12 has no programs of Rust.
+    fn release(self) -> Option<LabRelease> {
+        self.is_ubuntu().then_some(LabRelease::Trixie)
     }
 }
 
 crate::choice! {
-    /// Release of Debian that containers are.
+    /// Release of Debian that hosts are.
     LabRelease {
         /// Debian 12.
         Bookworm = "bookworm",
@@ -91,9 +108,10 @@ crate::record! {
         opt secure_boot: bool,
         /// Base image of containers, such as `debian:bookworm`. Left out: built from this machine's Debian mirror.
         opt image: String,
-        /// Release of Debian that containers are: `bookworm`, `trixie` or `sid`. Left out: that of this machine.
+        /// Release of Debian that hosts are: `bookworm`, `trixie` or `sid`. Left out: that of this machine.
         opt release: LabRelease,
-        /// The distribution that containers pass for: `debian` (default), `el8`, `el9`, `el10` or `alinux3`.
+        /// The distribution that containers pass for: `debian` (default), `el8`, `el9`, `el10`, `alinux3`, `ubuntu2404` or
+        /// `ubuntu2604`.
         opt family: LabFamily,
         /// `nopasswd` (default) or `password`.
         opt sudo: SudoKind,
@@ -125,9 +143,28 @@ crate::record! {
 }
 
 impl LabSettings {
+    /// The distribution that a host with these settings passes for, where that is not Debian.
+    pub(crate) fn passes_for(&self) -> Option<LabFamily> {
+        self.family.filter(|family| *family != LabFamily::Debian)
+    }
+
     /// Whether a host with these settings passes for one of the RHEL family.
     pub(crate) fn is_rhel(&self) -> bool {
-        self.family.is_some_and(|family| family != LabFamily::Debian)
+        self.passes_for().is_some_and(|family| !family.is_ubuntu())
+    }
+
+    /// These settings with what a family has where nothing else is said.
+    #[must_use]
+    pub(crate) fn of_family(self) -> Self {
+        let Some(family) = self.passes_for().filter(|family| family.is_ubuntu()) else { return self };
+        let rust = family == LabFamily::Ubuntu2604;
+        let usual = Self {
+            release: if self.image.is_none() { family.release() } else { None },
+            sudo_program: rust.then_some(SudoProgram::SudoRs),
+            coreutils: rust.then_some(Coreutils::Uutils),
+            ..Self::default()
+        };
+        self.or(&usual)
     }
 
     /// The first key here that is said of a whole lab, not of a host.
@@ -146,8 +183,7 @@ impl LabSettings {
     /// The first key here that only containers know.
     pub(crate) fn of_containers(&self) -> Option<&'static str> {
         let said = [
-            (self.is_rhel(), "family"),
-            (self.release.is_some(), "release"),
+            (self.passes_for().is_some(), "family"),
             (self.sudo_program.is_some(), "sudo_program"),
             (self.coreutils.is_some(), "coreutils"),
             (self.without.is_some(), "without"),
@@ -232,7 +268,7 @@ impl LabSpec {
 
     /// A host's settings with the defaults filled in.
     pub(crate) fn settings_of(&self, host: &LabHost) -> LabSettings {
-        host.settings.clone().or(&self.settings)
+        host.settings.clone().or(&self.settings).of_family()
     }
 }
 
@@ -252,5 +288,22 @@ mod tests {
         assert_eq!(both.shell.as_deref(), Some("/bin/bash"));
         assert_eq!(both.image.as_deref(), Some("debian:bookworm"));
         assert_eq!(both.sudo, None);
+    }
+
+    #[test]
+    fn a_family_has_what_its_distribution_has() {
+        let of = |family, coreutils| {
+            LabSettings { family: Some(family), coreutils, ..LabSettings::default() }.of_family()
+        };
+        let old = of(LabFamily::Ubuntu2404, None);
+        assert_eq!((old.release, old.sudo_program, old.coreutils), (Some(LabRelease::Trixie), None, None));
+        let new = of(LabFamily::Ubuntu2604, None);
+        assert_eq!((new.sudo_program, new.coreutils), (Some(SudoProgram::SudoRs), Some(Coreutils::Uutils)));
+        assert_eq!(of(LabFamily::Ubuntu2604, Some(Coreutils::Gnu)).coreutils, Some(Coreutils::Gnu));
+        let el = of(LabFamily::El9, None);
+        assert!(el.is_rhel() && !new.is_rhel() && el.release.is_none());
+        // What a registry has is what it is.
+        let image = LabSettings { image: Some("ubuntu:24.04".to_owned()), ..old };
+        assert_eq!(LabSettings { release: None, ..image }.of_family().release, None);
     }
 }

@@ -1,15 +1,28 @@
 //! State of a lab, as its folder tells it.
 
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
 use anyhow::{Context as _, Result};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::files;
-use super::image::short_hex;
-use super::mirror::MirrorState;
 use super::spec::LabSpec;
 use crate::inventory::{Become, Ssh};
+use crate::words::short_hex;
+
+/// The mirror of a lab that is up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MirrorState {
+    /// Its container.
+    pub container: String,
+    /// The file with the key that its repositories are signed with.
+    pub key: Utf8PathBuf,
+    /// Digests of its archives, and commits of its repositories, by their place: host and path.
+    pub digests: BTreeMap<String, String>,
+}
 
 /// One host of a lab.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -168,7 +181,7 @@ impl Folder {
     /// Records it with all that a client of ssh needs.
     pub(crate) fn record(&self, state: &LabState, known_hosts: &str) -> Result<()> {
         files::write(&state.known_hosts, known_hosts, 0o600)?;
-        files::write(&state.ssh_config, &files::ssh_config(state), 0o600)?;
+        files::write(&state.ssh_config, &ssh_config(state), 0o600)?;
         self.save(state)
     }
 
@@ -176,6 +189,20 @@ impl Folder {
     pub(crate) fn save(&self, state: &LabState) -> Result<()> {
         files::write(&self.file("state.json"), &serde_json::to_string_pretty(state)?, 0o600)
     }
+}
+
+/// An `ssh_config` with which any ssh client reaches the lab's hosts by name.
+fn ssh_config(state: &LabState) -> String {
+    let mut text = format!("# The lab of {}; written by `provision lab up`.\n", state.inventory);
+    for host in &state.hosts {
+        let _ = write!(
+            text,
+            "\nHost {}\n    HostName {}\n    Port {}\n    User {}\n    IdentityFile \"{}\"\n    IdentitiesOnly yes\n    \
+             UserKnownHostsFile \"{}\"\n    GlobalKnownHostsFile /dev/null\n    StrictHostKeyChecking yes\n",
+            host.name, host.address, host.port, state.user, state.identity_file, state.known_hosts,
+        );
+    }
+    text
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use crate::hostlist::fold;
 use crate::inventory::Reboot;
 use crate::project::{Instance, InstanceState, Step};
 use crate::resources::{Change, Detail, Disruption, Resource, Unplannable};
+use crate::template::Awaited;
 
 /// Verdict on one task.
 #[derive(Debug, Clone, PartialEq)]
@@ -110,20 +111,20 @@ impl Planner {
                 return TaskVerdict::Failed(message.clone()).into();
             }
             InstanceState::Waiting(names) => {
-                let names: Vec<_> = names.iter().map(String::as_str).collect();
-                let unreached = names.iter().filter_map(|name| name.strip_prefix("facts of "));
-                let unreached = fold(unreached);
+                let unreached = fold(names.iter().filter_map(|name| match name {
+                    Awaited::FactsOf(host) => Some(host.as_str()),
+                    Awaited::Fact(_) | Awaited::Hosts | Awaited::Register(_) => None,
+                }));
                 if !unreached.is_empty() {
                     let reason = format!("waits for the facts of {unreached}: not reached yet");
                     return TaskVerdict::Blocked(reason).into();
                 }
-                let text = format!("there is no answer for {}, which the task reads", listed(step, &names));
+                let text = format!("there is no answer for {}, which the task reads", listed(step, names));
                 return self.waiting(instance, step, Touches::Everything, text);
             }
             InstanceState::Ready { resource, condition: Err(names) } => {
-                let names: Vec<_> = names.iter().map(String::as_str).collect();
                 let text =
-                    format!("there is no answer for {}, which its condition reads", listed(step, &names));
+                    format!("there is no answer for {}, which its condition reads", listed(step, names));
                 return self.waiting(instance, step, resource.touches(), text);
             }
             InstanceState::Ready { resource, condition: Ok(true) } => resource,
@@ -301,11 +302,10 @@ fn unshown(change: &Change, facts: &Facts) -> Option<String> {
 }
 
 /// Lists the answers that a step waits for, as its author wrote them.
-fn listed(step: &Step, names: &[&str]) -> String {
-    let spelled = |name: &&str| match name.strip_prefix("register ") {
-        Some(answer) => format!("`{answer}`"),
-        None if step.facts.contains(*name) => format!("`facts.{name}`"),
-        None => format!("`{name}`"),
+fn listed(step: &Step, names: &BTreeSet<Awaited>) -> String {
+    let spelled = |name: &Awaited| {
+        let is_fact = matches!(name, Awaited::Fact(fact) if step.facts.contains(fact));
+        format!("`{}{name}`", if is_fact { "facts." } else { "" })
     };
     names.iter().map(spelled).collect::<Vec<_>>().join(", ")
 }
@@ -352,14 +352,12 @@ mod tests {
     }
 
     fn change() -> Change {
-        Change {
-            object: Object::Path("/a".to_owned()),
-            summary: "+ /a".to_owned(),
-            detail: Detail::Command("true".to_owned()),
-            script: Script::new("true"),
-            upload: None,
-            disruption: Disruption::None,
-        }
+        Change::new(
+            Object::Path("/a".to_owned()),
+            "+ /a".to_owned(),
+            Detail::Command("true".to_owned()),
+            Script::new("true"),
+        )
     }
 
     fn project() -> Project {
@@ -405,19 +403,22 @@ mod tests {
         let project = project();
         let mut step = project.steps[0].clone();
         step.facts.insert("os".to_owned());
-        let waits = |names: &[&str]| {
-            let names = names.iter().map(|name| (*name).to_owned()).collect();
+        let fact = |name: &str| Awaited::Fact(name.to_owned());
+        let facts_of = |host: &str| Awaited::FactsOf(host.to_owned());
+        let answer = || Awaited::Register("answer".to_owned());
+        let waits = |names: &[Awaited]| {
+            let names = names.iter().cloned().collect();
             let instance = instance("two", InstanceState::Waiting(names));
             Planner::new(Reboot::Allow).plan(&instance, &step, &Facts::default()).verdict
         };
         assert_eq!(
-            waits(&["register answer", "os", "other"]),
+            waits(&[answer(), fact("os"), fact("other")]),
             TaskVerdict::Failed(
                 "there is no answer for `facts.os`, `other`, `answer`, which the task reads".to_owned()
             )
         );
         assert_eq!(
-            waits(&["facts of n0", "facts of n1", "register answer"]),
+            waits(&[facts_of("n0"), facts_of("n1"), answer()]),
             TaskVerdict::Blocked("waits for the facts of n[0-1]: not reached yet".to_owned())
         );
     }

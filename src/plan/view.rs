@@ -35,12 +35,7 @@ impl TaskPlan {
             TaskVerdict::Skipped(reason) => PlannedVerdict::Skipped(reason.clone()),
             TaskVerdict::Blocked(reason) => PlannedVerdict::Blocked(reason.clone()),
             TaskVerdict::KnownAfter(name) => PlannedVerdict::KnownAfter(name.clone()),
-            TaskVerdict::Failed(message) => PlannedVerdict::Failed(Failure {
-                message: message.clone(),
-                command: None,
-                output: String::new(),
-                hint: None,
-            }),
+            TaskVerdict::Failed(message) => PlannedVerdict::Failed(Failure::new(message)),
         }
     }
 }

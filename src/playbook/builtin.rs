@@ -1,5 +1,8 @@
 //! Files under `playbooks/`, compiled in.
 
+/// The file of versions beside the playbooks, which is no playbook.
+pub const VERSIONS_FILE: &str = "versions.yaml";
+
 /// Path below `playbooks/` and content, in order of the paths.
 const FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/playbooks.rs"));
 
@@ -16,5 +19,6 @@ pub fn below(directory: &str) -> impl Iterator<Item = (&'static str, &'static [u
 
 /// Names of the built-in playbooks.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    FILES.iter().filter_map(|(name, _)| name.strip_suffix(".yaml")).filter(|name| !name.contains('/'))
+    let files = FILES.iter().map(|(name, _)| *name).filter(|name| *name != VERSIONS_FILE);
+    files.filter_map(|name| name.strip_suffix(".yaml")).filter(|name| !name.contains('/'))
 }

@@ -9,12 +9,20 @@ use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use sha2::{Digest as _, Sha256};
 
 use super::builtin;
-use super::library::Origin;
 use crate::config::did_you_mean;
 use crate::config::yaml::MAX_FILE;
 use crate::disk::{self, short};
 use crate::resources::Local;
 use crate::words::hex;
+
+/// Location of a playbook's file; paths in the playbook are relative to it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Origin {
+    /// Compiled in: path below `playbooks/`.
+    BuiltIn(String),
+    /// A file of this machine.
+    Disk(Utf8PathBuf),
+}
 
 /// The largest file that travels inside a frame.
 const SMALL: u64 = 1 << 20;

@@ -3,23 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 
 use super::builtin;
-use super::file::{Param, PlaybookRecord, Task, task};
+use super::file::{Param, PlaybookRecord, Task};
+use super::files::Origin;
+use super::task::task;
 use crate::config::{
     Diagnostic, Diagnostics, FromNode as _, Sources, Sp, Span, did_you_mean, did_you_mean_text, yaml,
 };
 use crate::resources::Kind;
-
-/// Location of a playbook's file; paths in the playbook are relative to it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Origin {
-    /// Compiled in: path below `playbooks/`.
-    BuiltIn(String),
-    /// A file of this machine.
-    Disk(Utf8PathBuf),
-}
 
 /// A playbook.
 #[derive(Debug)]
@@ -101,7 +94,8 @@ fn read(
 ) -> Option<Playbook> {
     let source = match origin {
         Origin::BuiltIn(path) => {
-            let Some(text) = builtin::file(path).and_then(|bytes| std::str::from_utf8(bytes).ok()) else {
+            let file = builtin::file(path).filter(|_| path != builtin::VERSIONS_FILE);
+            let Some(text) = file.and_then(|bytes| std::str::from_utf8(bytes).ok()) else {
                 diagnostics.push(not_built_in(name));
                 return None;
             };

@@ -4,6 +4,9 @@ pub mod builtin;
 pub mod file;
 pub mod files;
 pub mod library;
+mod task;
+pub mod versions;
 
 pub use file::{OnDeadline, OnFailure};
-pub use library::{Library, Origin, Playbook};
+pub use files::Origin;
+pub use library::{Library, Playbook};

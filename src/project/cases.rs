@@ -1,6 +1,7 @@
 //! Bad files and what is said about them: `tests/cases/config/NAME.case` holds the files,
 //! `NAME.stderr.snap` the diagnostics, a snapshot: docs/contributing/testing.md.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::testing::Case;
@@ -60,6 +61,7 @@ fn bad_files() {
 
 /// Usual mistakes, each alone: `tests/cases/mistakes/NAME.txt` has them with a title, the snapshot beside it what each
 /// answers. The words are those of the program, and files that a mistake does not name are as they should be.
+/// The forty of `commonest.list`, by their titles, have a help.
 #[test]
 fn usual_mistakes() {
     let directory = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/mistakes"));
@@ -71,6 +73,9 @@ fn usual_mistakes() {
     settings.set_snapshot_path(directory);
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
+    let commonest = std::fs::read_to_string(directory.join("commonest.list")).unwrap();
+    let mut commonest: BTreeSet<&str> = commonest.lines().collect();
+    assert_eq!(commonest.len(), 40);
     for name in ["yaml", "ansible"] {
         let text = std::fs::read_to_string(directory.join(format!("{name}.txt"))).unwrap();
         let mut answers = String::new();
@@ -90,10 +95,14 @@ fn usual_mistakes() {
             };
             let wrong = found.contains("error: ") || found.contains("warning: ");
             let found = if wrong { case.relative(&found) } else { "valid".to_owned() };
+            if commonest.remove(title) {
+                assert!(found.contains("= help: "), "{title}: {found}");
+            }
             writeln!(answers, "=== {title}\n{found}\n").unwrap();
         }
         settings.bind(|| insta::assert_snapshot!(name, answers));
     }
+    assert!(commonest.is_empty(), "there are no such mistakes: {commonest:?}");
 }
 
 /// A mirror must not be able to change anything without being found out.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use super::reads::Reader;
+use super::inputs::Reader;
 use super::world::{Scope, World, inventory_scope};
 use crate::config::{Diagnostic, Diagnostics, Node, Sources, Span, TextError, Yaml, did_you_mean, locate};
 use crate::playbook::file::ParamType;
@@ -178,7 +178,7 @@ impl Checker<'_> {
 
     pub(super) fn report(&self, node: &Node, text: &str, error: TextError, diagnostics: &mut Diagnostics) {
         let span = self.place(node, text, error.start, error.end);
-        diagnostics.push(Diagnostic::error(span, error.message).maybe_help(error.help));
+        diagnostics.push(Diagnostic::at(span, error));
     }
 
     fn place(&self, node: &Node, text: &str, start: usize, end: usize) -> Span {

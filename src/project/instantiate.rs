@@ -13,18 +13,18 @@ use super::program::{Body, Items};
 use super::step::{Instance, InstanceState, Step};
 use super::world::{Env, Inputs};
 use crate::config::{Diagnostic, Diagnostics, Node, Sources, Span, TextError, Yaml, locate};
-use crate::inventory::Host;
+use crate::inventory::{Host, Nic};
 use crate::playbook::Origin;
 use crate::resources::{Context, Local, Roster};
 use crate::sources::SiteSources;
 use crate::template::paths::is_template;
-use crate::template::{Missing, Refuted, Unresolved, refuted};
+use crate::template::{Awaited, Refuted, Unresolved, refuted};
 
 /// Whether the conditions of a task hold, as far as is known.
 enum Holds {
     Yes,
     No,
-    Waits(BTreeSet<String>),
+    Waits(BTreeSet<Awaited>),
     Wrong,
 }
 
@@ -95,7 +95,7 @@ impl Project {
         &self,
         items: &Items,
         env: &Env<'_>,
-        waiting: &mut BTreeSet<String>,
+        waiting: &mut BTreeSet<Awaited>,
         diagnostics: &mut Diagnostics,
     ) -> Option<Vec<Json>> {
         let (list, node) = match items {
@@ -233,7 +233,7 @@ impl Project {
         &self,
         env: &Env<'_>,
         body: &Body,
-        waiting: &mut BTreeSet<String>,
+        waiting: &mut BTreeSet<Awaited>,
         diagnostics: &mut Diagnostics,
     ) -> Option<Node> {
         let Yaml::Map(entries) = &body.node.value else {
@@ -348,7 +348,7 @@ fn push_text_error(sources: &Sources, node: &Node, error: TextError, diagnostics
         Some(text) => locate(sources, node.span, text, error.start, error.end),
         None => node.span,
     };
-    diagnostics.push(Diagnostic::error(span, error.message).maybe_help(error.help));
+    diagnostics.push(Diagnostic::at(span, error));
 }
 
 /// A node with its templates filled in; each becomes the type that the schema at its place wants.
@@ -357,7 +357,7 @@ fn fill_node(
     node: &Node,
     schema: Option<&Json>,
     sources: &Sources,
-    waiting: &mut BTreeSet<String>,
+    waiting: &mut BTreeSet<Awaited>,
     diagnostics: &mut Diagnostics,
 ) -> Option<Node> {
     let value = match &node.value {
@@ -476,7 +476,7 @@ struct TaskContext<'a> {
     members: &'a Arc<BTreeSet<usize>>,
     user: Option<&'a str>,
     timeout: Duration,
-    waiting: RefCell<BTreeSet<String>>,
+    waiting: RefCell<BTreeSet<Awaited>>,
 }
 
 impl<'a> TaskContext<'a> {
@@ -501,7 +501,7 @@ impl Context for TaskContext<'_> {
         refuted(condition, self.env)
     }
 
-    fn wait(&self, names: BTreeSet<String>) {
+    fn wait(&self, names: BTreeSet<Awaited>) {
         self.waiting.borrow_mut().extend(names);
     }
 
@@ -513,7 +513,7 @@ impl Context for TaskContext<'_> {
         &self.env.world.base
     }
 
-    fn nics(&self) -> &Json {
+    fn nics(&self) -> &[Nic] {
         &self.env.host.nics
     }
 
@@ -529,16 +529,20 @@ impl Context for TaskContext<'_> {
         self.env.world.roster(self.env.host, self.members)
     }
 
-    fn render(&self, name: &str, text: &str) -> Result<String, String> {
-        match self.env.fill(&Json::String(text.to_owned())) {
-            Ok(Json::String(text)) => Ok(text),
-            Ok(other) => Ok(other.to_string()),
-            Err(Missing::Waiting(names)) => {
-                self.waiting.borrow_mut().extend(names);
-                Err(format!("{name} waits for answers"))
-            }
-            Err(Missing::Undefined(error)) => Err(format!("{name}: {}", error.message)),
-            Err(Missing::Failed(message)) => Err(format!("{name}: {message}")),
-        }
+    fn render(&self, name: &str, source: &str) -> Result<String, TextError> {
+        let of_file = |error: TextError| TextError { message: format!("{name}: {}", error.message), ..error };
+        let text = self.env.world.texts.get(source).map_err(of_file)?;
+        let error = match text.render(self.env) {
+            Ok(Json::String(text)) => return Ok(text),
+            Ok(other) => return Ok(other.to_string()),
+            Err(error) => error,
+        };
+        let waiting = match (error, self.env.unreached(&text)) {
+            (Unresolved::Waiting(names), _) => names,
+            (Unresolved::Wrong(error), unreached) if unreached.is_empty() => return Err(of_file(error)),
+            (Unresolved::Wrong(_), unreached) => unreached,
+        };
+        self.waiting.borrow_mut().extend(waiting);
+        Err(TextError::new(0, source.len(), format!("{name} waits for answers")))
     }
 }

@@ -3,45 +3,25 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use jiff::civil::Date;
 use serde_json::Value as Json;
 
 use super::check::{self, Checker};
 use super::expand::{Expander, Size};
+use super::external_hosts::Outside;
+use super::lifetimes::Look;
 use super::model::{Project, Rollout};
-use super::outside::Outside;
 use super::step::Step;
-use super::world::World;
+use super::world::{Language, World};
 use crate::config::{
     Bases, Diagnostic, Diagnostics, Node, SourceId, Sources, Sp, Span, Yaml, did_you_mean_text, yaml,
 };
 use crate::foreign::{self, Place};
 use crate::inventory::file::RolloutFile;
-use crate::inventory::{Host, Inventory, Ssh, TransportKind, Vars, load as inventory, select};
+use crate::inventory::{Expect, Host, Inventory, Ssh, TransportKind, Vars, load as inventory, select};
 use crate::playbook::{Library, Origin, files, library};
-use crate::resources::Kind;
 use crate::secrets::Secrets;
 use crate::transport::quote;
-
-/// The words of the language that other parts of the program define.
-#[derive(Debug, Clone)]
-pub struct Language {
-    /// Resource keys.
-    pub kinds: Vec<Kind>,
-    /// Ids of checks.
-    pub checks: Vec<&'static str>,
-    /// Facts per OS family, by a name for messages. Without any, facts are not checked.
-    pub specimens: Vec<(&'static str, Json)>,
-}
-
-impl Default for Language {
-    fn default() -> Self {
-        Self {
-            kinds: crate::resources::kinds().to_vec(),
-            checks: crate::checks::TABLE.iter().map(|check| check.id).collect(),
-            specimens: crate::facts::specimens(),
-        }
-    }
-}
 
 /// Options of the command line for a load.
 #[derive(Debug, Clone, Default)]
@@ -61,6 +41,8 @@ pub struct LoadOptions {
     /// Names of the hosts that `@failed` and its like stand for, under `failed` and so on. Missing
     /// when there was no earlier run.
     pub recorded: BTreeMap<String, BTreeSet<String>>,
+    /// The day on which what has ended is warned of; without one, nothing is.
+    pub today: Option<Date>,
 }
 
 /// Reason why nothing was loaded.
@@ -202,6 +184,11 @@ pub fn load_with(
         })
     });
     check_variables(&expander.checker(), &inventory, &expander.library, expander.complete, &mut diagnostics);
+    if let Some(on) = options.today {
+        let (library, world, base) = (&expander.library, &expander.world, expander.base.as_path());
+        let written = yaml::parse(&expander.sources, source).ok();
+        Look { on, library, world, base }.at_all(&inventory, written.as_ref(), &mut diagnostics);
+    }
     check_set(&expander.world, &inventory, &expander.library, expander.complete, &mut usage);
     let mut tags = |option, given: &[String]| {
         tags(option, given, &expander.steps, expander.complete, &mut expander.sources, &mut usage)
@@ -246,7 +233,6 @@ pub fn load_with(
         policy: inventory.policy,
         rollout: rollout(inventory.rollout.as_ref()),
         maintenance: inventory.maintenance,
-        expect: inventory.expect,
         secrets: inventory.secrets,
         watch: inventory.watch,
         lab: inventory.lab,
@@ -283,8 +269,8 @@ fn controller(world: &World) -> Host {
         transport: TransportKind::Local,
         ssh: Ssh::default(),
         vars: Vars::default(),
-        nics: Json::Null,
-        expect: Json::Null,
+        nics: Vec::new(),
+        expect: Expect::default(),
         mesh_user: None,
         span: Span::NONE,
     }
@@ -360,7 +346,7 @@ fn selection(
         }
         Err(error) => {
             let span = Span { source, start: place(error.start), end: place(error.end) };
-            usage.push(Diagnostic::error(span, error.message).maybe_help(error.help));
+            usage.push(Diagnostic::at(span, error));
             BTreeSet::new()
         }
     }
@@ -485,9 +471,9 @@ fn check_set(
                     Span::NONE,
                     format!("`--set {name}=...`: `{name}` must be {}", param.kind.article()),
                 ));
-            } else if let Some((message, help)) = world.no_such_group(param, &text) {
-                let message = format!("`--set {name}=...`: {message}");
-                usage.push(Diagnostic::error(Span::NONE, message).maybe_help(help));
+            } else if let Some(error) = world.no_such_group(param, &text) {
+                let message = format!("`--set {name}=...`: {}", error.message);
+                usage.push(Diagnostic::error(Span::NONE, message).maybe_help(error.help));
             }
         }
     }

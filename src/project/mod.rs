@@ -4,21 +4,23 @@
 //! [`Step`]s. [`Project::instantiate`] fills a step in for one host with
 //! what is known by then.
 
-mod alone;
 mod budget;
 #[cfg(test)]
 mod cases;
 mod check;
 mod expand;
+mod external_hosts;
+mod inputs;
 mod instantiate;
+mod lifetimes;
 mod load;
-mod looped;
+mod loops;
 mod model;
-mod outside;
 mod program;
-mod reads;
 mod schedule;
+mod single_host;
 mod step;
+mod task;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
@@ -26,11 +28,11 @@ mod tests;
 mod validate;
 mod world;
 
-pub use alone::FilesRead;
 pub use budget::Budget;
-pub use load::{Language, LoadError, LoadOptions, load, load_with};
+pub use external_hosts::Outside;
+pub use load::{LoadError, LoadOptions, load, load_with};
 pub use model::{Project, Rollout};
-pub use outside::Outside;
 pub use schedule::Slot;
+pub use single_host::FilesRead;
 pub use step::{Conduct, Instance, InstanceState, Part, Retries, RunOnce, Step, Unit};
-pub use world::{Fleet, Inputs, Registered, Registers};
+pub use world::{Fleet, Inputs, Language, Registered, Registers};

@@ -87,8 +87,6 @@ pub struct Project {
     pub rollout: Rollout,
     /// `maintenance:`.
     pub maintenance: Option<Maintenance>,
-    /// `expect:` of the cluster; those of hosts are in [`Host::expect`].
-    pub expect: Json,
     /// Sources of the secrets, by name.
     pub secrets: BTreeMap<String, SecretSource>,
     /// `watch:`.

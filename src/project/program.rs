@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use super::reads::Reads;
+use super::inputs::Reads;
 use super::world::Scope;
 use crate::config::{Node, Yaml};
 use crate::playbook::Origin;

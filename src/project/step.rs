@@ -12,6 +12,7 @@ use crate::facts::Facts;
 use crate::inventory::Promises;
 use crate::playbook::{OnDeadline, OnFailure, Origin};
 use crate::resources::{Kind, Resource, kind};
+use crate::template::Awaited;
 
 /// `run_once`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -191,14 +192,13 @@ pub enum InstanceState {
     Ready {
         /// The resource.
         resource: Arc<dyn Resource>,
-        /// Value of `when`, or the answers that it waits for, named as in `Waiting`: its queries are asked
-        /// all the same.
-        condition: Result<bool, BTreeSet<String>>,
+        /// Value of `when`, or the answers that it waits for: its queries are asked all the same.
+        condition: Result<bool, BTreeSet<Awaited>>,
     },
     /// `when` says no, and the fields were not needed.
     Skipped(String),
-    /// Waits for answers: names of facts, or `register NAME`, or `hosts`.
-    Waiting(BTreeSet<String>),
+    /// Waits for answers.
+    Waiting(BTreeSet<Awaited>),
     /// Its templates or fields are wrong with the facts of this host: a text for the user.
     Failed(String),
 }

@@ -14,7 +14,7 @@ use camino::Utf8PathBuf;
 use serde_json::json;
 
 use super::{Language, LoadError, LoadOptions, Project, load_with};
-use crate::config::{Diagnostics, Entries, FromNode as _, Node, Record, Sp};
+use crate::config::{Diagnostic, Diagnostics, Entries, FromNode as _, Node, Record, Sp};
 use crate::facts::{Facts, Object, Query, Touches};
 use crate::resources::{Context, Kind, Planned, Resource};
 
@@ -42,7 +42,7 @@ impl Resource for Thing {
 
 crate::record! {
     /// Packages.
-    Package("a package") { req names: Vec<String>, opt version: String, opt state: String }
+    Package("a package" as Package) { req names: Vec<String>, opt version: String, opt state: String }
 }
 crate::record! {
     /// A file.
@@ -62,7 +62,7 @@ crate::record! {
 }
 crate::record! {
     /// A command.
-    Command("a command") {
+    Command("a command" as Command) {
         opt run: Vec<String>, opt script: String, opt changes: bool, opt parse: String, opt env: Entries<String>,
         opt mtu: u32,
     }
@@ -100,7 +100,7 @@ fn template(node: &Node, context: &dyn Context, diagnostics: &mut Diagnostics) -
     match context.render(&read.src, &text) {
         Ok(text) => thing(Object::Path(read.path), &text),
         Err(error) => {
-            diagnostics.error(read.src.span, error);
+            diagnostics.push(Diagnostic::at(read.src.span, error));
             None
         }
     }

@@ -13,7 +13,7 @@ use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 use super::Project;
-use super::reads::Reads;
+use super::inputs::Reads;
 use super::step::{InstanceState, Step};
 use super::world::{Fleet, Inputs, Registered};
 use crate::config::{Diagnostic, Diagnostics, Span};
@@ -352,7 +352,7 @@ fn signature(step: &Step, host: &Host) -> String {
             "address" => write!(text, "{}\u{1}", host.address),
             "groups" => write!(text, "{:?}\u{1}", host.groups),
             "labels" => write!(text, "{:?}\u{1}", host.labels),
-            "nics" => write!(text, "{}\u{1}", host.nics),
+            "nics" => write!(text, "{:?}\u{1}", host.nics),
             _ => write!(text, "{}\u{1}", host.view()),
         };
     }

@@ -7,18 +7,18 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use indexmap::IndexMap;
 use serde_json::{Map, Value as Json, json};
 
-use crate::config::{Diagnostic, Node, TextError, did_you_mean_text, weight};
+use crate::config::{Code, Diagnostic, Node, TextError, did_you_mean_text, weight};
 use crate::hostlist;
 use crate::inventory::Host;
 use crate::placeholder;
 use crate::playbook::file::{Param, ParamType};
 use crate::playbook::files::Files;
 use crate::playbook::{Playbook, library};
-use crate::resources::{Member, Roster};
+use crate::resources::{Kind, Member, Roster};
 use crate::sources::SiteSources;
-use crate::template::condition::{Lookup, Missing, descend};
+use crate::template::lookup::{Awaited, Lookup, Missing, descend};
 use crate::template::paths::is_template;
-use crate::template::shape::{PathError, path_text};
+use crate::template::shape::PathError;
 use crate::template::text::Values;
 use crate::template::{MOST_TEXT, PathUse, Segment, Shape, Text, Unresolved};
 
@@ -37,8 +37,11 @@ impl Texts {
         if let Some(text) = known.get(source) {
             return text.clone();
         }
-        let text = Text::parse(source).map(Arc::new);
-        known.insert(source.into(), text.clone());
+        let source: Arc<str> = source.into();
+        let text = Text::parse(&source)
+            .map(Arc::new)
+            .map_err(|error| TextError { code: Code::NoTemplate(source.clone()), ..error });
+        known.insert(source, text.clone());
         text
     }
 }
@@ -79,20 +82,24 @@ impl World {
         if !param.kind.takes(&value) {
             return Some(library::wrong_value(name, param, node));
         }
-        let (message, help) = self.no_such_group(param, &value)?;
-        Some(Diagnostic::error(node.span, message).maybe_help(help))
+        let PathError { message, help, code } = self.no_such_group(param, &value)?;
+        Some(Diagnostic { code, help, ..Diagnostic::error(node.span, message) })
     }
 
-    /// Message and help for a value that names a group which the inventory lacks. A playbook's own
-    /// default may: it was written for other inventories too.
-    pub(super) fn no_such_group(&self, param: &Param, value: &Json) -> Option<(String, Option<String>)> {
+    /// Reports a value that names a group which the inventory lacks. A playbook's own default may: it was written
+    /// for other inventories too.
+    pub(super) fn no_such_group(&self, param: &Param, value: &Json) -> Option<PathError> {
         let name = value.as_str()?;
         let default = param.default.as_ref().is_some_and(|default| default.as_str() == Some(name));
         if param.kind != ParamType::Group || default || self.groups.contains_key(name) {
             return None;
         }
         let known = self.groups.keys().map(String::as_str);
-        Some((format!("there is no group `{name}`"), did_you_mean_text(name, known)))
+        Some(PathError {
+            message: format!("there is no group `{name}`"),
+            help: did_you_mean_text(name, known),
+            code: Code::NoGroup(name.to_owned()),
+        })
     }
 
     /// All hosts in the order of their names. What is written of all of them stays as it is when a group moves in
@@ -111,7 +118,7 @@ impl World {
             address: host.address.clone(),
             offline: host.offline.is_some(),
             groups: host.groups.clone(),
-            gpus: host.expect.pointer("/gpu/count").and_then(Json::as_u64),
+            gpus: host.expect.gpu.as_ref().and_then(|gpu| gpu.count).map(u64::from),
         };
         let members = self.members.get_or_init(|| self.by_name().map(member).collect());
         Roster {
@@ -119,6 +126,27 @@ impl World {
             own: own.name.clone(),
             members: members.clone(),
             targets: targets.clone(),
+        }
+    }
+}
+
+/// The words of the language that other parts of the program define.
+#[derive(Debug, Clone)]
+pub struct Language {
+    /// Resource keys.
+    pub kinds: Vec<Kind>,
+    /// Ids of checks.
+    pub checks: Vec<&'static str>,
+    /// Facts per OS family, by a name for messages. Without any, facts are not checked.
+    pub specimens: Vec<(&'static str, Json)>,
+}
+
+impl Default for Language {
+    fn default() -> Self {
+        Self {
+            kinds: crate::resources::kinds().to_vec(),
+            checks: crate::checks::TABLE.iter().map(|check| check.id).collect(),
+            specimens: crate::facts::specimens(),
         }
     }
 }
@@ -209,20 +237,12 @@ pub(super) struct Env<'a> {
     pub(super) depth: u32,
 }
 
-fn waiting(name: impl Into<String>) -> Missing {
-    Missing::Waiting(BTreeSet::from([name.into()]))
-}
-
-/// Returns the name of the answer that is waited for where a host was never reached.
-pub(crate) fn facts_of(host: &str) -> String {
-    format!("facts of {host}")
+fn waiting(answer: Awaited) -> Missing {
+    Missing::Waiting(BTreeSet::from([answer]))
 }
 
 fn undefined(root: &str, path: &[Segment]) -> Missing {
-    Missing::Undefined(PathError {
-        message: format!("`{}` is not defined", path_text(root, path)),
-        help: None,
-    })
+    Missing::Undefined(PathError::undefined(root, path, None))
 }
 
 impl<'a> Env<'a> {
@@ -291,9 +311,9 @@ impl<'a> Env<'a> {
             }
             Some((_, param)) if !self.scope.vars.contains_key(name) => {
                 match self.world.no_such_group(param, &value) {
-                    Some((message, help)) => {
-                        let message = format!("`{name}`: {message}");
-                        Err(Missing::Undefined(PathError { message, help }))
+                    Some(error) => {
+                        let message = format!("`{name}`: {}", error.message);
+                        Err(Missing::Undefined(PathError { message, ..error }))
                     }
                     None => Ok(value),
                 }
@@ -330,19 +350,23 @@ impl<'a> Env<'a> {
         let known = self.inputs.registers.map_or(Some(&Registered::Waits), |known| known.get(name));
         let why = match known {
             Some(Registered::Known(value)) => return Ok(value.clone()),
-            Some(Registered::Waits) => return Err(waiting(format!("register {name}"))),
+            Some(Registered::Waits) => return Err(waiting(Awaited::Register(name.to_owned()))),
             Some(Registered::Never(why)) => why,
             None => "no earlier task of this host registers it",
         };
-        Err(Missing::Undefined(PathError { message: format!("`{name}` has no value: {why}"), help: None }))
+        Err(Missing::Undefined(PathError::new(format!("`{name}` has no value: {why}"))))
     }
 
     fn fact(&self, path: &[Segment]) -> Result<Cow<'a, Json>, Missing> {
         let Some(Segment::Key(name)) = path.first() else {
-            return self.inputs.facts.map(Cow::Borrowed).ok_or_else(|| waiting("facts"));
+            return self
+                .inputs
+                .facts
+                .map(Cow::Borrowed)
+                .ok_or_else(|| waiting(Awaited::Fact("facts".to_owned())));
         };
         let Some(fact) = self.inputs.facts.and_then(|facts| facts.get(name)) else {
-            return Err(waiting(name.clone()));
+            return Err(waiting(Awaited::Fact(name.clone())));
         };
         descend(&format!("facts.{name}"), fact, path.get(1..).unwrap_or(&[]))
     }
@@ -354,14 +378,15 @@ impl<'a> Env<'a> {
         };
         let Some(host) = self.world.by_name.get(name).and_then(|index| self.world.hosts.get(*index)) else {
             return Err(Missing::Undefined(PathError {
-                message: format!("there is no host `{name}`"),
                 help: did_you_mean_text(name, self.world.by_name.keys().map(String::as_str)),
+                ..PathError::new(format!("there is no host `{name}`"))
             }));
         };
         let rest = path.get(1..).unwrap_or(&[]);
         if rest.first() == Some(&Segment::Key("facts".to_owned())) {
-            let fleet = self.inputs.fleet.ok_or_else(|| waiting("hosts"))?;
-            let facts = fleet.facts.get(&host.index).ok_or_else(|| waiting(facts_of(name)))?;
+            let fleet = self.inputs.fleet.ok_or_else(|| waiting(Awaited::Hosts))?;
+            let facts =
+                fleet.facts.get(&host.index).ok_or_else(|| waiting(Awaited::FactsOf(name.clone())))?;
             return descend(&format!("hosts.{name}.facts"), facts, rest.get(1..).unwrap_or(&[]));
         }
         below(&format!("hosts.{name}"), self.view_of(host), rest)
@@ -369,7 +394,7 @@ impl<'a> Env<'a> {
 
     /// Returns the answers for which a text waits that could not be filled in: facts of hosts that were never
     /// reached, offline ones aside.
-    pub(super) fn unreached(&self, text: &Text) -> BTreeSet<String> {
+    pub(super) fn unreached(&self, text: &Text) -> BTreeSet<Awaited> {
         let facts = Segment::Key("facts".to_owned());
         let reads =
             text.paths().iter().any(|path| path.root == "hosts" && path.segments.get(1) == Some(&facts));
@@ -379,7 +404,7 @@ impl<'a> Env<'a> {
             .hosts
             .iter()
             .filter(|host| host.offline.is_none() && !fleet.facts.contains_key(&host.index));
-        missing.map(|host| facts_of(&host.name)).collect()
+        missing.map(|host| Awaited::FactsOf(host.name.clone())).collect()
     }
 
     /// A host as other hosts' templates see it, without its facts.
@@ -402,7 +427,7 @@ impl<'a> Env<'a> {
         if !facts {
             return Ok(self.world.hosts_view.get_or_init(|| self.build_hosts(None)).clone());
         }
-        let fleet = self.inputs.fleet.ok_or_else(|| waiting("hosts"))?;
+        let fleet = self.inputs.fleet.ok_or_else(|| waiting(Awaited::Hosts))?;
         Ok(fleet.view.get_or_init(|| self.build_hosts(Some(fleet))).clone())
     }
 
@@ -521,7 +546,7 @@ impl Values for Env<'_> {
                             facts.insert(name.to_owned(), tera::Value::from_serializable(fact));
                         }
                         None => {
-                            missing.insert(name.to_owned());
+                            missing.insert(Awaited::Fact(name.to_owned()));
                         }
                     }
                 }

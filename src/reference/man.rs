@@ -60,6 +60,31 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        "provision accept",
+        &[
+            ("provision accept inventory.yaml --quick", "Each GPU under load for a minute or two"),
+            (
+                "provision accept inventory.yaml --for 72h --json record.json --html record.html --sign ~/.ssh/id_ed25519",
+                "Three days, and a record that is signed",
+            ),
+            ("provision accept inventory.yaml --stop", "The GPUs are free at once"),
+        ],
+    ),
+    (
+        "provision parts",
+        &[
+            ("provision parts inventory.yaml", "What changed since the hosts were asked last"),
+            ("provision parts inventory.yaml --hosts gpu17", "All that is known of the parts of a host"),
+        ],
+    ),
+    (
+        "provision parts rma",
+        &[(
+            "provision parts rma inventory.yaml gpu17",
+            "What a vendor asks for before a part of it goes back",
+        )],
+    ),
+    (
         "provision watch",
         &[
             ("provision watch inventory.yaml --every 10m", "Look every ten minutes, tell what changed"),
@@ -137,6 +162,13 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        "provision report signature",
+        &[(
+            "provision report signature record.json --signers signers --by ops@example.org",
+            "Who signed, and with which key",
+        )],
+    ),
+    (
         "provision report replay",
         &[("provision report replay inventory.yaml", "See the last run as it was seen")],
     ),
@@ -176,6 +208,28 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         &[("provision generate man ~/.local/share/man/man1", "Where man looks for pages of your own")],
     ),
     ("provision generate docs", &[("provision generate docs docs/reference", "What `make docs` does")]),
+    (
+        "provision generate outdated",
+        &[("provision generate outdated --on 2028-11-30", "What is past on a day to come")],
+    ),
+    (
+        "provision why",
+        &[
+            ("provision why slurmd.log nvidia-bug-report.log.gz", "The first cause in these files"),
+            ("provision why inventory.yaml --hosts gpu12 --hours 2", "The same in the logs of a host"),
+        ],
+    ),
+    (
+        "provision compare",
+        &[
+            ("provision compare inventory.yaml --bad 'gpu[3,7]'", "These against the others of their groups"),
+            (
+                "provision compare inventory.yaml --bad gpu3 --good gpu3@20261128",
+                "A host against itself of that day",
+            ),
+            ("provision compare inventory.yaml", "The hosts that differ from most others"),
+        ],
+    ),
     (
         "provision explain",
         &[
@@ -230,6 +284,10 @@ const ENVIRONMENT: &[(&str, &str)] = &[
     ("COLUMNS", "Width of the output where the terminal does not say it"),
     ("TERM", "No bar is drawn on a terminal called dumb"),
     ("CI", "No bar is drawn when it is set"),
+    (
+        "SOURCE_DATE_EPOCH",
+        "The day on which what has ended is warned of, in seconds since 1970, in place of today",
+    ),
     ("RUST_LOG", "What is said of the inner workings, in place of -v"),
     ("PROVISION_COMPLETE", "Set by the completions of a shell to ask what can be typed"),
 ];
@@ -302,11 +360,12 @@ mod tests {
 
     fn leaves(command: &Command, above: &str, into: &mut Vec<String>) {
         let path = format!("{above}{}", command.get_name());
+        // Some do something by themselves as well.
+        if !command.has_subcommands() || command.is_args_conflicts_with_subcommands_set() {
+            into.push(path.clone());
+        }
         for inner in command.get_subcommands() {
             leaves(inner, &format!("{path} "), into);
-        }
-        if !command.has_subcommands() {
-            into.push(path);
         }
     }
 

@@ -2,36 +2,37 @@
 
 use serde_json::{Value as Json, json};
 
-use super::topics::{self, first_sentence, row};
 use crate::checks::{self, Check};
 use crate::config::{FieldDoc, Need};
 use crate::exit::{self, ExitCode};
+use crate::report::rows::wrap;
 use crate::resources::{self, Kind};
 use crate::{facts, put, schema};
 
-/// Said at the top of each generated page.
-const GENERATED: &str = "<!-- Written by `provision generate docs DIRECTORY`; `make docs` does it. -->\n";
+/// About how wide the pages are written, and how wide the columns of an index are.
+pub const WIDTH: usize = 100;
 
-/// All pages and schemas by file name. `command` is the whole command line.
-///
-/// # Errors
-/// When a schema cannot be written as JSON.
-pub fn pages(command: clap::Command) -> Result<Vec<(&'static str, String)>, serde_json::Error> {
-    let pretty = |schema: &Json| Ok(serde_json::to_string_pretty(schema)? + "\n");
-    Ok(vec![
-        ("checks.md", check_page()),
-        ("cli.md", cli(command)),
-        ("exit-codes.md", format!("{GENERATED}{}", exit_codes())),
-        ("facts.md", fact_page()),
-        ("from-ansible.md", format!("{GENERATED}{}", topics::from_ansible())),
-        ("host-expressions.md", format!("{GENERATED}{}", topics::host_expressions())),
-        ("inventory.md", inventory()),
-        ("playbook.md", playbook()),
-        ("resources.md", resources()),
-        ("templates.md", format!("{GENERATED}{}\n{}", topics::templates(), topics::conditions())),
-        ("inventory.schema.json", pretty(&schema::inventory())?),
-        ("playbook.schema.json", pretty(&schema::playbook())?),
-    ])
+/// Said at the top of each generated page.
+pub(super) const GENERATED: &str =
+    "<!-- Written by `provision generate docs DIRECTORY`; `make docs` does it. -->\n";
+
+/// A name and what it is, over as many lines as it takes.
+pub(super) fn row(name: &str, room: usize, what: &str) -> String {
+    let mut text = String::new();
+    for (at, line) in wrap(what, WIDTH - room - 3).iter().enumerate() {
+        let name = if at == 0 { name } else { "" };
+        let gap = if name.len() < room { "" } else { " " };
+        put!(text, "  {name:room$}{gap} {line}\n");
+    }
+    text
+}
+
+/// The first sentence of a documentation.
+pub(super) fn first_sentence(doc: &str) -> String {
+    let paragraph = doc.split("\n\n").next().unwrap_or("");
+    let words: Vec<&str> = paragraph.split_whitespace().collect();
+    let end = words.iter().position(|word| word.ends_with('.')).unwrap_or(words.len());
+    words.get(..=end).unwrap_or(&words).join(" ")
 }
 
 /// All resources with their first line.
@@ -80,7 +81,7 @@ pub fn check(check: &Check) -> String {
 }
 
 /// All checks as one page.
-fn check_page() -> String {
+pub(super) fn check_page() -> String {
     let mut text = format!("{GENERATED}# Checks\n\n");
     text.push_str(
         "What `provision verify` checks on every host. A check ends as *pass*, *warn*, *fail*, *unknown* (there is no answer: a tool is missing, hung or not understood; never a pass) or *skip* (it does not apply). \
@@ -219,7 +220,7 @@ pub fn exit_code(row: &ExitCode) -> String {
 }
 
 /// All resources as one page.
-fn resources() -> String {
+pub(super) fn resources() -> String {
     let mut text = format!("{GENERATED}# Resources\n\n");
     text.push_str("A task has exactly one of these keys. `provision explain NAME` shows the same.\n\n");
     for kind in resources::kinds() {
@@ -233,7 +234,7 @@ fn resources() -> String {
 }
 
 /// All facts, as the specimens have them.
-fn fact_page() -> String {
+pub(super) fn fact_page() -> String {
     let mut text = format!("{GENERATED}# Facts\n\n");
     text.push_str(
         "Templates and conditions see them as `facts.NAME`, those of other hosts as \
@@ -331,7 +332,7 @@ fn capital(text: &str) -> String {
 }
 
 /// Every key of an inventory.
-fn inventory() -> String {
+pub(super) fn inventory() -> String {
     let mut text = format!("{GENERATED}# The inventory\n\n");
     text.push_str(
         "Every key. `inventories/example.yaml` shows most of them at work; \
@@ -342,7 +343,7 @@ fn inventory() -> String {
 }
 
 /// Every key of a playbook.
-fn playbook() -> String {
+pub(super) fn playbook() -> String {
     let schema = schema::playbook();
     let mut text = format!("{GENERATED}# The playbook\n\n");
     text.push_str("Every key. [playbook.schema.json](playbook.schema.json) is the same for editors.\n\n");
@@ -393,7 +394,7 @@ pub(super) fn key_lines(schema: &Json, name: &str) -> String {
 }
 
 /// Writes the page of commands: the `--help` of each.
-fn cli(command: clap::Command) -> String {
+pub(super) fn cli(command: clap::Command) -> String {
     let mut text = format!("{GENERATED}# Commands\n\nWhat `provision COMMAND --help` says.\n");
     let mut root = command.term_width(100);
     root.build();

@@ -4,15 +4,11 @@ use std::sync::LazyLock;
 
 use serde_json::Value as Json;
 
-use super::pages;
+use super::pages::{self, first_sentence, row};
 use crate::foreign::{self, Place};
 use crate::inventory::RECORDED;
-use crate::report::rows::wrap;
 use crate::template::{expression, filters, package_names, text};
 use crate::{put, schema};
-
-/// About how wide the pages are written, and how wide the columns of an index are.
-pub const WIDTH: usize = 100;
 
 /// Names of pages with what is on them.
 pub const TOPICS: &[(&str, &str)] = &[
@@ -129,25 +125,6 @@ pub fn topics() -> String {
         text.push_str(&row(name, 16, what));
     }
     text
-}
-
-/// A name and what it is, over as many lines as it takes.
-pub(super) fn row(name: &str, room: usize, what: &str) -> String {
-    let mut text = String::new();
-    for (at, line) in wrap(what, WIDTH - room - 3).iter().enumerate() {
-        let name = if at == 0 { name } else { "" };
-        let gap = if name.len() < room { "" } else { " " };
-        put!(text, "  {name:room$}{gap} {line}\n");
-    }
-    text
-}
-
-/// The first sentence of a documentation.
-pub(super) fn first_sentence(doc: &str) -> String {
-    let paragraph = doc.split("\n\n").next().unwrap_or("");
-    let words: Vec<&str> = paragraph.split_whitespace().collect();
-    let end = words.iter().position(|word| word.ends_with('.')).unwrap_or(words.len());
-    words.get(..=end).unwrap_or(&words).join(" ")
 }
 
 /// Writes the page on naming hosts: in an inventory, and where some of them are picked.
@@ -346,6 +323,7 @@ fn find(schema: &Json, place: &str, parts: &[&str], pages: &mut Vec<(String, Str
 
 #[cfg(test)]
 mod tests {
+    use super::super::WIDTH;
     use super::*;
     use crate::resources::Disruption;
 

@@ -135,6 +135,7 @@ impl Nodes {
             | EventKind::JournalLost { .. } => return Ok(()),
             // They may name commands and other hosts, and no node tells them.
             EventKind::HostMaintenance { .. }
+            | EventKind::CommandEnded { .. }
             | EventKind::HostSeenThrough { .. }
             | EventKind::PairsTested { .. } => return Err("no node can know that".to_owned()),
         }
@@ -232,6 +233,7 @@ fn possible(kind: &EventKind) -> Result<(), String> {
         | EventKind::HandlersPending { .. }
         | EventKind::PairsTested { .. }
         | EventKind::HostSeenThrough { .. }
+        | EventKind::CommandEnded { .. }
         | EventKind::HostChecked { .. }
         | EventKind::HostFacts { .. }
         | EventKind::HostMaintenance { .. }

@@ -12,7 +12,7 @@ use super::nodes::{Nodes, unreachable};
 use crate::engine::{Context, Report, Stop, started};
 use crate::events::HostStatus;
 use crate::exit;
-use crate::through::ask_slurm;
+use crate::scheduler::slurm::ask_slurm;
 use crate::transport::TransportError;
 
 /// Pause between two looks at the job.

@@ -40,7 +40,7 @@ pub fn text(record: &Record, verbose: bool, width: Option<usize>) -> String {
         passed(&mut text, record, width);
         skipped(&mut text, record, width);
     }
-    super::seen::put(&mut text, record, verbose);
+    super::differences::put(&mut text, record, verbose);
     summary(&mut text, record, verbose, width);
     text
 }

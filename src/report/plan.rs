@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 
 use indexmap::IndexMap;
 
-use super::away::Away;
 use super::fold::{by_value, fold};
 use super::rows::{MOST_HOSTS, hanging, pad};
 use super::style::{
     BAD, CALM, CHANGE, DIM, GOOD, VERB, paint, safe, safe_line, seconds, style_diff, width_of,
 };
+use super::unreachable::Away;
 use super::wording::details;
 use crate::events::{ChangeView, HostRecord, PlannedTask, PlannedVerdict, Record};
 use crate::journal::{LastOutage, Outages};

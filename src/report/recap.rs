@@ -3,8 +3,8 @@
 
 use indexmap::IndexMap;
 
-use super::away::Away;
 use super::fold::fold;
+use super::unreachable::Away;
 use crate::words::count;
 
 /// Lines of a small screen that are left above the last ones.

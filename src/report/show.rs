@@ -1,13 +1,14 @@
 //! A recorded run for people: host by host what was done, with diffs; hosts with the same story
 //! are one, and those that went well come first. A run of one host has the times of its tasks too.
 
-use super::away::{self, Away};
 use super::fold::by_value;
 use super::rows::hanging;
 use super::style::{BAD, CHANGE, DIM, GOOD, HINT, paint, safe, safe_line, seconds, style_diff};
-use super::wording::{details, is_summary, summary};
+use super::unreachable::{self, Away};
+use super::wording::{details, summary};
 use super::{checks, plan};
-use crate::events::{CheckResult, CheckStatus, HostRecord, HostStatus, Outcome, Record, TaskRecord};
+use crate::events::{Attempt, CheckResult, CheckStatus, HostRecord, HostStatus, Outcome, Record, TaskRecord};
+use crate::transport::without_host;
 use crate::words::count;
 use crate::{exit, put};
 
@@ -147,7 +148,7 @@ fn story(
         Some(status) => paint(BAD, status.word()),
         None => paint(BAD, "did not end"),
     };
-    let reason = host.status.as_ref().and_then(away::reason).map(away::of_all);
+    let reason = host.status.as_ref().and_then(unreachable::reason).map(without_host);
     let unchanged = match unchanged {
         0 => String::new(),
         number => format!("  {}", paint(DIM, &format!("{} unchanged", count(number as u64, "task")))),
@@ -235,7 +236,10 @@ fn task_lines(
         }
         Outcome::Failed(failure) => {
             if let Some(command) = &failure.command {
-                let sign = if is_summary(command) { "" } else { "$ " };
+                let sign = match failure.attempt {
+                    Attempt::Changes => "",
+                    Attempt::Command => "$ ",
+                };
                 command.lines().for_each(|line| put!(text, "      {sign}{}\n", safe_line(line)));
             }
         }

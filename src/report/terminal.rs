@@ -1,21 +1,23 @@
 //! The run as a person watches it: folded lines on stderr, one bar and at most eight rows.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use indexmap::IndexMap;
 
-use super::away::{self, Away};
+use super::Reporter;
 use super::bars::{BESIDE, Bars};
 use super::fold::{Folder, fold};
 use super::interrupts::Interrupts;
-use super::line::{Line, OUTPUT, Tone, verb_column};
+use super::leftovers::Leftovers;
+use super::line::{Line, OUTPUT, Tone};
 use super::progress::Progress;
 use super::recap::{Recap, Row, verb};
-use super::rows::{self, Columns, wrap};
-use super::style::{DIM, HINT, VERB, paint, safe, safe_line, seconds, style_diff, width_of};
+use super::rows;
+use super::screen::{Screen, TerminalSettings, Verbosity};
+use super::style::{VERB, safe, safe_line, seconds};
+use super::unreachable::{self, Away};
 use super::wording::{details, failure_lines, prefixed, sum_of_hosts, sum_of_tasks, summary, task_of};
-use super::{Reporter, output};
 use crate::events::{
     ChangeView, Event, EventKind, HostStatus, MaintenancePhase, Outcome, PlannedTask, PlannedVerdict,
     RunStats, TaskCounts,
@@ -23,7 +25,7 @@ use crate::events::{
 use crate::exit;
 use crate::inventory::RECORDED;
 use crate::put;
-use crate::transport::{ConnectKind, quote};
+use crate::transport::{ConnectKind, quote, without_host};
 use crate::words::count;
 
 /// Seconds that a line waits for other hosts to say the same.
@@ -36,42 +38,11 @@ const URGENT: f64 = 0.5;
 /// longer than a login may take.
 const AWAY: f64 = 20.0;
 
-/// Verbosity of the display.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verbosity {
-    /// Failures and the end only.
-    Quiet,
-    /// Changes too.
-    Normal,
-    /// Diffs, output and skipped tasks too.
-    Verbose,
-}
-
-/// Settings and limits of the display.
-#[derive(Debug, Clone, Copy)]
-pub struct TerminalSettings {
-    /// Verbosity of the display.
-    pub verbosity: Verbosity,
-    /// Columns of the terminal; `None` does not cut.
-    pub width: Option<usize>,
-    /// Whether the bar is drawn.
-    pub progress: bool,
-}
-
-/// Destination of lines.
-#[derive(Debug)]
-enum Out {
-    Stderr,
-    Kept(String),
-}
-
 /// Shows a run on stderr.
 #[derive(Debug)]
 pub struct Terminal {
-    settings: TerminalSettings,
+    screen: Screen,
     now: f64,
-    out: Out,
-    columns: Columns,
     steps: IndexMap<String, u64>,
     connected: usize,
     gathered: usize,
@@ -86,14 +57,7 @@ pub struct Terminal {
     /// Reasons why hosts are away.
     reasons: Away,
     recap: Recap,
-    /// Lines that were shown.
-    shown: usize,
-    /// Hosts that still need a reboot, by the reasons.
-    reboots: BTreeMap<String, Vec<String>>,
-    /// Hosts by a handler that still waits.
-    handlers: BTreeMap<String, Vec<String>>,
-    /// Nodes that stay drained, with the reason.
-    drained: BTreeMap<String, (String, Option<String>)>,
+    leftovers: Leftovers,
     failed: BTreeSet<String>,
     /// Hosts on which nothing failed and something is blocked.
     blocked: u64,
@@ -117,10 +81,8 @@ impl Terminal {
     /// A display.
     pub fn new(settings: TerminalSettings) -> Self {
         Self {
-            settings,
+            screen: Screen::new(settings),
             now: 0.0,
-            out: Out::Stderr,
-            columns: Columns::new(settings.width),
             steps: IndexMap::new(),
             connected: 0,
             gathered: 0,
@@ -135,10 +97,7 @@ impl Terminal {
             reasons: Away::default(),
             recap: Recap::default(),
             interrupts: Interrupts::default(),
-            shown: 0,
-            reboots: BTreeMap::new(),
-            handlers: BTreeMap::new(),
-            drained: BTreeMap::new(),
+            leftovers: Leftovers::default(),
             failed: BTreeSet::new(),
             blocked: 0,
             told: IndexMap::new(),
@@ -155,7 +114,8 @@ impl Terminal {
 
     /// A display that writes nowhere: [`Self::kept`] has its lines, with colour.
     pub fn keeping(settings: TerminalSettings) -> Self {
-        Self { out: Out::Kept(String::new()), ..Self::new(TerminalSettings { progress: false, ..settings }) }
+        let settings = TerminalSettings { progress: false, ..settings };
+        Self { screen: Screen::keeping(settings), ..Self::new(settings) }
     }
 
     /// Names the log of the run where it ends badly.
@@ -165,10 +125,7 @@ impl Terminal {
 
     /// Returns the lines that were shown, when the display keeps them.
     pub fn kept(&self) -> &str {
-        match &self.out {
-            Out::Kept(text) => text,
-            Out::Stderr => "",
-        }
+        self.screen.kept()
     }
 
     /// Says what is to be said so far and draws nothing until [`Self::resume`]: somebody is asked.
@@ -179,7 +136,7 @@ impl Terminal {
 
     /// Draws, where the terminal is one to draw on.
     pub fn resume(&mut self) {
-        if self.settings.progress {
+        if self.screen.settings.progress {
             let began = *self.began.get_or_insert_with(Instant::now);
             self.bars = Some(Bars::new(began.elapsed()));
             self.draw();
@@ -190,65 +147,6 @@ impl Terminal {
     pub fn says(&mut self, host: &str, line: &str) {
         if !line.is_empty() {
             self.progress.says(host, line);
-        }
-    }
-
-    fn print(&mut self, line: &str) {
-        self.shown += 1;
-        match &mut self.out {
-            Out::Kept(text) => {
-                text.push_str(line);
-                text.push('\n');
-            }
-            Out::Stderr => output::say(line),
-        }
-    }
-
-    /// A line of a phase, with its time at the right.
-    fn phase(&mut self, verb: &str, tone: Tone, text: &str, time: Option<f64>) {
-        if self.settings.verbosity == Verbosity::Quiet && tone != Tone::Bad {
-            return;
-        }
-        let indent = VERB + 2;
-        let time = time.map(seconds).unwrap_or_default();
-        // The text leaves the time its place.
-        let right = self.settings.width.unwrap_or(80).min(100).saturating_sub(time.len() + 1);
-        let room = match self.settings.width {
-            Some(_) if !time.is_empty() => right.saturating_sub(indent + 2),
-            Some(width) => width.saturating_sub(indent),
-            None => usize::MAX,
-        };
-        // What does not fit is broken where it has a pause.
-        let pieces = if width_of(text) > room { text.split_inclusive("; ").collect() } else { vec![text] };
-        let mut lines = pieces.into_iter().flat_map(|piece| wrap(piece, room));
-        let mut first = lines.next().unwrap_or_default();
-        if !time.is_empty() {
-            let gap = right.saturating_sub(indent + width_of(&first)).max(2);
-            first.push_str(&" ".repeat(gap));
-            first.push_str(&paint(DIM, &time));
-        }
-        self.print(&format!("{}  {first}", verb_column(verb, tone)));
-        for line in lines {
-            self.print(&format!("{}{line}", " ".repeat(indent)));
-        }
-    }
-
-    fn line(&mut self, hosts: &str, line: &Line) {
-        self.columns.fit_hosts(hosts);
-        // Only changes are a list; a reason is read to its end.
-        let list = matches!(line.verb, "Changed" | "Ran");
-        let row = self.columns.row(hosts, &line.task, &line.text, list);
-        self.print(format!("{}  {}", verb_column(line.verb, line.tone), row.first).trim_end());
-        for text in row.below {
-            self.print(&text);
-        }
-        for text in &line.more {
-            let hint = text.starts_with(rows::HINT);
-            for text in self.columns.under(text) {
-                let (indent, text) = text.split_at(VERB + 2);
-                let text = if hint { paint(HINT, text) } else { style_diff(text) };
-                self.print(&format!("{indent}{text}"));
-            }
         }
     }
 
@@ -288,7 +186,7 @@ impl Terminal {
         }
         // Lines that are printed together stand in the same columns.
         for (_, hosts, _) in &lines {
-            self.columns.fit_hosts(hosts);
+            self.screen.columns.fit_hosts(hosts);
         }
         for (mut line, hosts, first) in lines {
             if matches!(line.verb, "Left" | "Unreached" | "Quarantine")
@@ -299,7 +197,7 @@ impl Terminal {
                 line.more.extend(hint.map(|hint| format!("{}{hint}", rows::HINT)));
             }
             if line.tone == Tone::Bad {
-                self.recap.shows(self.shown);
+                self.recap.shows(self.screen.shown);
                 let printed = line.more.iter().any(|line| line.starts_with(OUTPUT));
                 if let Some(before) = self.told.get(&line).filter(|_| printed) {
                     // A screen full of the same says less.
@@ -311,7 +209,7 @@ impl Terminal {
                     line.of(&first, &hosts);
                 }
             }
-            self.line(&hosts, &line);
+            self.screen.line(&hosts, &line);
         }
     }
 
@@ -332,7 +230,7 @@ impl Terminal {
         if !matches!(outcome, Outcome::Unchanged | Outcome::Skipped(_)) {
             self.progress.did(host);
         }
-        let verbose = self.settings.verbosity == Verbosity::Verbose;
+        let verbose = self.screen.settings.verbosity == Verbosity::Verbose;
         let (verb, tone, text, more) = match outcome {
             Outcome::Unchanged => return,
             Outcome::Changed { changes, output, .. } => {
@@ -357,7 +255,7 @@ impl Terminal {
                 ("Failed", Tone::Bad, first, failure_lines(failure))
             }
         };
-        if self.settings.verbosity == Verbosity::Quiet && tone != Tone::Bad {
+        if self.screen.settings.verbosity == Verbosity::Quiet && tone != Tone::Bad {
             return;
         }
         let line = |verb, tone, text, more| Line {
@@ -375,7 +273,7 @@ impl Terminal {
     }
 
     fn detail(&self, changes: &[ChangeView], output: &str) -> Vec<String> {
-        if self.settings.verbosity != Verbosity::Verbose {
+        if self.screen.settings.verbosity != Verbosity::Verbose {
             return Vec::new();
         }
         let details = changes.iter().map(details).filter(|text| !text.is_empty());
@@ -405,7 +303,7 @@ impl Terminal {
         }
         self.reasons.add(host, status);
         let verb = verb(status.word());
-        let task = away::reason(status).map(away::of_all).unwrap_or_default();
+        let task = unreachable::reason(status).map(without_host).unwrap_or_default();
         self.add(host, Line::new(verb, Tone::Bad, task));
         self.phases();
     }
@@ -448,7 +346,7 @@ impl Terminal {
         self.said_connect = true;
         self.connected_at = self.now;
         let text = self.of_all(self.connected);
-        self.phase("Connect", Tone::Good, &text, Some(self.now));
+        self.screen.phase("Connect", Tone::Good, &text, Some(self.now));
     }
 
     fn gather_line(&mut self) {
@@ -459,7 +357,7 @@ impl Terminal {
             most => (format!("up to {most} execs each"), Some(self.now - self.connected_at)),
         };
         let text = format!("{}, {}, {execs}", self.of_all(self.gathered), count_queries(self.queries));
-        self.phase("Gather", Tone::Good, &text, time);
+        self.screen.phase("Gather", Tone::Good, &text, time);
     }
 
     fn finish(&mut self, stats: &RunStats, exit_code: u8, time: f64) {
@@ -484,37 +382,21 @@ impl Terminal {
         // Below a plan stands who has none.
         let failures = match self.command.as_str() {
             "plan" => Vec::new(),
-            _ => self.recap.rows(&self.reasons, self.shown),
+            _ => self.recap.rows(&self.reasons, self.screen.shown),
         };
         if !failures.is_empty() {
-            self.print("");
+            self.screen.print("");
         }
         for Row { verb, hosts, task, text } in &failures {
             let line = Line { text: text.clone(), ..Line::new(verb, Tone::Bad, task.clone()) };
-            self.line(hosts, &line);
+            self.screen.line(hosts, &line);
         }
-        for (reasons, hosts) in std::mem::take(&mut self.reboots) {
-            self.phase(
-                "Pending",
-                Tone::Change,
-                &format!("reboot pending: {} ({reasons})", fold(&hosts)),
-                None,
-            );
-        }
-        for (handler, hosts) in std::mem::take(&mut self.handlers) {
-            self.phase(
-                "Pending",
-                Tone::Change,
-                &format!("handler \"{}\" on {} waits for the next run", safe(&handler), fold(&hosts)),
-                None,
-            );
-        }
-        self.drained();
-        self.phase("Finished", tone, &text, Some(time));
+        self.leftovers.show(&mut self.screen);
+        self.screen.phase("Finished", tone, &text, Some(time));
         let again: Vec<_> = RECORDED.iter().filter(|name| self.again.contains(*name)).collect();
         if recorded && !failures.is_empty() {
             let text = safe(&format!("provision report show {} --failed", quote(&self.inventory)));
-            self.whole("details: ", &text);
+            self.screen.whole("details: ", &text);
         }
         if recorded && !again.is_empty() && exit_code != 0 {
             let hosts = again.iter().map(|name| format!("@{name}")).collect::<Vec<_>>().join(",");
@@ -527,10 +409,10 @@ impl Terminal {
             let words = words.map(|word| quote(word)).collect::<Vec<_>>().join(" ");
             let more = if self.needs_password { " --ask-become-pass" } else { "" };
             let text = safe(&format!("provision {command} {words}{more}{hosts}"));
-            self.whole(lead, &text);
+            self.screen.whole(lead, &text);
         }
         if let Some(log) = self.log.take().filter(|_| bad) {
-            self.whole("log: ", &safe(&log));
+            self.screen.whole("log: ", &safe(&log));
         }
     }
 
@@ -546,31 +428,8 @@ impl Terminal {
         ("look again with: ", "plan".to_owned(), kept.chain(["--out".to_owned(), file]).collect())
     }
 
-    /// Names every node that stays drained, and how it is given back.
-    fn drained(&mut self) {
-        let mut reasons: BTreeMap<String, (Vec<String>, Option<String>)> = BTreeMap::new();
-        for (host, (why, by_hand)) in std::mem::take(&mut self.drained) {
-            let (hosts, first) = reasons.entry(why).or_default();
-            hosts.push(host);
-            *first = first.take().or(by_hand);
-        }
-        for (why, (names, by_hand)) in reasons {
-            let hosts = fold(&names);
-            // The whole text is with the task.
-            let first = why.lines().next().unwrap_or_default();
-            self.phase("Drained", Tone::Bad, &format!("{hosts} stays drained: {}", safe(first)), None);
-            if let Some(by_hand) = by_hand {
-                let more = if names.len() > 1 { ", for each of them" } else { "" };
-                let lead = format!(
-                    "the same apply goes on from there after the repair; by hand, when all is well{more}: "
-                );
-                self.whole(&lead, &safe(&by_hand));
-            }
-        }
-    }
-
     fn maintenance(&mut self, host: &str, phase: MaintenancePhase, why: &str, by_hand: Option<&str>) {
-        self.drained.remove(host);
+        self.leftovers.drained.remove(host);
         let (verb, tone, doing) = match phase {
             MaintenancePhase::Waiting => ("Waiting", Tone::Calm, "waiting for its turn"),
             MaintenancePhase::Draining => ("Draining", Tone::Calm, "draining"),
@@ -578,7 +437,7 @@ impl Terminal {
             MaintenancePhase::Verifying => ("Verifying", Tone::Calm, "verifying"),
             MaintenancePhase::Back => ("Back", Tone::Good, ""),
             MaintenancePhase::LeftDrained => {
-                self.drained.insert(host.to_owned(), (why.to_owned(), by_hand.map(str::to_owned)));
+                self.leftovers.drained.insert(host.to_owned(), (why.to_owned(), by_hand.map(str::to_owned)));
                 ("Drained", Tone::Bad, "")
             }
         };
@@ -589,7 +448,7 @@ impl Terminal {
         }
         // Hosts are connected batch by batch.
         (self.said_connect, self.said_gather) = (true, true);
-        if self.settings.verbosity > Verbosity::Quiet || tone == Tone::Bad {
+        if self.screen.settings.verbosity > Verbosity::Quiet || tone == Tone::Bad {
             let line = Line::new(verb, tone, why.lines().next().unwrap_or_default().to_owned());
             // What led to it stands before it.
             if !self.folder.lines().any(|(other, ..)| *other == line) {
@@ -599,21 +458,9 @@ impl Terminal {
         }
     }
 
-    /// A line that is to be copied: it is never broken or cut.
-    fn whole(&mut self, lead: &str, text: &str) {
-        let indent = " ".repeat(VERB + 2);
-        let fits = |width: usize| indent.len() + lead.len() + width_of(text) <= width;
-        if self.settings.width.is_none_or(fits) {
-            self.print(&format!("{indent}{}", paint(HINT, &format!("{lead}{text}"))));
-        } else {
-            self.print(&format!("{indent}{}", paint(HINT, lead.trim_end())));
-            self.print(&format!("  {}", paint(HINT, text)));
-        }
-    }
-
     fn draw(&mut self) {
         let Some(bars) = &mut self.bars else { return };
-        let columns = self.settings.width.unwrap_or(80);
+        let columns = self.screen.settings.width.unwrap_or(80);
         let width = columns.saturating_sub(VERB + 3);
         let (done, all, message) = self.progress.bar(columns.saturating_sub(BESIDE));
         bars.show(done, all, message, self.progress.rows(self.now, width));
@@ -631,7 +478,7 @@ impl Terminal {
                 | PlannedVerdict::Blocked(_)
                 | PlannedVerdict::Failed(_) => {
                     number += 1;
-                    self.columns.fit_task(&planned.task.name);
+                    self.screen.columns.fit_task(&planned.task.name);
                 }
             }
         }
@@ -644,7 +491,7 @@ impl Terminal {
     /// Changes that interrupt something and are still to be made, one line each, as far as they are planned.
     pub fn interrupting(&self) -> Vec<String> {
         let lines = self.interrupts.lines();
-        lines.iter().map(|line| rows::hanging(line, 4, self.settings.width)).collect()
+        lines.iter().map(|line| rows::hanging(line, 4, self.screen.settings.width)).collect()
     }
 }
 
@@ -668,17 +515,17 @@ impl Reporter for Terminal {
                 self.inventory.clone_from(inventory);
                 self.progress.hosts = hosts.len();
                 self.steps.clone_from(steps);
-                self.columns.fit_hosts(&fold(hosts));
+                self.screen.columns.fit_hosts(&fold(hosts));
                 if !steps.is_empty() {
                     let mut text = count(hosts.len() as u64, "host");
                     // The tasks of `init` are its own: nobody wrote a playbook.
                     if command != "init" {
                         put!(text, ", {}, {}", count(*playbooks, "playbook"), count(*tasks, "task"));
                     }
-                    self.phase("Validate", Tone::Good, &text, None);
+                    self.screen.phase("Validate", Tone::Good, &text, None);
                 }
                 for (host, reason) in offline {
-                    self.phase("Offline", Tone::Dim, &format!("{host}: {reason}"), None);
+                    self.screen.phase("Offline", Tone::Dim, &format!("{host}: {reason}"), None);
                 }
                 self.resume();
             }
@@ -700,7 +547,7 @@ impl Reporter for Terminal {
             EventKind::BatchStarted { name, hosts } => {
                 // What led to it stands before it.
                 self.flush(true);
-                self.phase("Rollout", Tone::Calm, &format!("{name}: {}", fold(hosts)), None);
+                self.screen.phase("Rollout", Tone::Calm, &format!("{name}: {}", fold(hosts)), None);
             }
             EventKind::HostLost { host, reason, within } => {
                 self.progress.begins(host, "reconnecting", self.now);
@@ -741,24 +588,24 @@ impl Reporter for Terminal {
                         };
                         self.add(host, line);
                     }
-                    None => self.phase("Warning", Tone::Change, &safe(message), None),
+                    None => self.screen.phase("Warning", Tone::Change, &safe(message), None),
                 }
             }
             EventKind::HostMaintenance { host, phase, why, by_hand } => {
                 self.maintenance(host, *phase, why, by_hand.as_deref());
             }
             EventKind::RebootPending { host, reasons } => {
-                self.reboots.entry(safe_line(&reasons.join("; "))).or_default().push(host.clone());
+                self.leftovers.reboots.entry(safe_line(&reasons.join("; "))).or_default().push(host.clone());
             }
             EventKind::Stopping { reason } => {
                 // What led to it stands before it.
                 self.flush(true);
-                self.phase("Stopping", Tone::Bad, &safe(reason), None);
+                self.screen.phase("Stopping", Tone::Bad, &safe(reason), None);
             }
-            EventKind::JournalLost { reason } => self.phase("Journal", Tone::Bad, &safe(reason), None),
+            EventKind::JournalLost { reason } => self.screen.phase("Journal", Tone::Bad, &safe(reason), None),
             EventKind::HandlersPending { host, handlers } => {
                 for handler in handlers {
-                    self.handlers.entry(handler.clone()).or_default().push(host.clone());
+                    self.leftovers.handlers.entry(handler.clone()).or_default().push(host.clone());
                 }
             }
             EventKind::HostFinished { host, status, tasks, .. } => self.host_finished(host, status, tasks),
@@ -769,6 +616,7 @@ impl Reporter for Terminal {
             | EventKind::HostFacts { .. }
             | EventKind::PairsTested { .. }
             | EventKind::HostSeenThrough { .. }
+            | EventKind::CommandEnded { .. }
             | EventKind::TasksUnchanged { .. } => {}
         }
         if self.progress.is_done() {

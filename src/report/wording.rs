@@ -1,7 +1,7 @@
 //! Words and lines about a task and about a whole run.
 
 use super::rows::HINT;
-use crate::events::{ChangeView, Failure, RunStats};
+use crate::events::{Attempt, ChangeView, Failure, RunStats};
 use crate::words::{command_line, count};
 
 /// The summaries of a task's changes in one line.
@@ -17,16 +17,14 @@ pub(super) fn details(change: &ChangeView) -> &str {
     if value.is_some_and(|value| change.summary.ends_with(&format!("{value})"))) { "" } else { &change.diff }
 }
 
-/// Whether a failure has no command but what was to be changed.
-pub(super) fn is_summary(command: &str) -> bool {
-    ["+ ", "~ ", "- "].iter().any(|sign| command.starts_with(sign))
-}
-
 /// Returns the lines below a failure: more of its message, the command, its last output, the hint.
 pub(super) fn failure_lines(failure: &Failure) -> Vec<String> {
     let mut lines: Vec<String> = failure.message.lines().skip(1).map(str::to_owned).collect();
     if let Some(command) = &failure.command {
-        let lead = if is_summary(command) { "was changing" } else { "ran" };
+        let lead = match failure.attempt {
+            Attempt::Changes => "was changing",
+            Attempt::Command => "ran",
+        };
         lines.push(format!("{lead}: {}", command_line(command)));
     }
     let output = failure.output.trim_end();

@@ -80,6 +80,19 @@ pub struct Change {
     pub disruption: Disruption,
 }
 
+impl Change {
+    /// A change that interrupts nothing.
+    pub fn new(object: Object, summary: String, detail: Detail, script: Script) -> Self {
+        Self { object, summary, detail, script, upload: None, disruption: Disruption::None }
+    }
+
+    /// The same with what it interrupts.
+    #[must_use]
+    pub fn disrupting(self, disruption: Disruption) -> Self {
+        Self { disruption, ..self }
+    }
+}
+
 /// A file of this machine as it was when the plan was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Upload {

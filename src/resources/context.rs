@@ -8,8 +8,10 @@ use camino::Utf8PathBuf;
 use serde_json::Value as Json;
 
 use super::shared::roster::Roster;
+use crate::config::TextError;
+use crate::inventory::Nic;
 use crate::sources::SiteSources;
-use crate::template::{Lookup, Missing, Refuted, Segment, Unresolved, refuted};
+use crate::template::{Awaited, Lookup, Missing, Refuted, Segment, Unresolved, refuted};
 
 /// A file of this machine (or compiled in) that a task names as `src`.
 #[derive(Debug, Clone)]
@@ -41,8 +43,8 @@ pub trait Context {
     /// Renders a template text with everything the task sees.
     ///
     /// # Errors
-    /// The template engine's text.
-    fn render(&self, name: &str, text: &str) -> Result<String, String>;
+    /// The template engine's, with its place in the text.
+    fn render(&self, name: &str, text: &str) -> Result<String, TextError>;
 
     /// Reports why a condition does not hold with everything the task sees; `None` when it holds.
     ///
@@ -53,7 +55,7 @@ pub trait Context {
     }
 
     /// Notes that the resource cannot be read before these answers are there.
-    fn wait(&self, names: BTreeSet<String>) {
+    fn wait(&self, names: BTreeSet<Awaited>) {
         drop(names);
     }
 
@@ -69,9 +71,9 @@ pub trait Context {
         camino::Utf8Path::new("/")
     }
 
-    /// `nics:` of the host as the inventory has it; null when it has none.
-    fn nics(&self) -> &Json {
-        &Json::Null
+    /// `nics:` of the host.
+    fn nics(&self) -> &[Nic] {
+        &[]
     }
 
     /// The user of the host that the task is for, where it is not the login's: `become_user`. What the

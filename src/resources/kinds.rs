@@ -10,10 +10,14 @@ use std::time::Duration;
 use super::context::Context;
 use super::resource::Resource;
 use crate::config::{Diagnostic, Diagnostics, FieldDoc, Node, Span, Yaml};
+use crate::facts::{Family, Query};
 use crate::placeholder;
 
+/// A resource as it was read; none where its mapping is wrong.
+pub type Built = Option<Arc<dyn Resource>>;
+
 /// Reads a resource from a task's mapping.
-pub type Read = fn(&Node, &dyn Context, &mut Diagnostics) -> Option<Arc<dyn Resource>>;
+pub type Read = fn(&Node, &dyn Context, &mut Diagnostics) -> Built;
 
 /// One resource key of the language, and all that the rest of the program knows of its resource.
 #[derive(Clone, Copy)]
@@ -88,12 +92,7 @@ impl Kind {
     }
 
     /// Reads the resource from a task's mapping whose templates are rendered.
-    pub fn read(
-        &self,
-        node: &Node,
-        context: &dyn Context,
-        diagnostics: &mut Diagnostics,
-    ) -> Option<Arc<dyn Resource>> {
+    pub fn read(&self, node: &Node, context: &dyn Context, diagnostics: &mut Diagnostics) -> Built {
         let Yaml::Map(entries) = &node.value else { return (self.read)(node, context, diagnostics) };
         let mut good = true;
         let closed = entries.iter().filter(|(field, _)| !self.secrets.contains(&field.value.as_str()));
@@ -149,7 +148,7 @@ macro_rules! kind {
                 read,
                 <$record as $crate::config::Record>::doc,
                 <$record as $crate::config::Record>::fields,
-                include_str!(concat!("../examples/", $name, ".yaml")),
+                include_str!("example.yaml"),
             )
         };
     };
@@ -158,6 +157,12 @@ macro_rules! kind {
 /// All resource keys, in order.
 pub fn kinds() -> &'static [Kind] {
     include!(concat!(env!("OUT_DIR"), "/kinds.rs"))
+}
+
+/// The question that is written so; see [`Question::label`](crate::facts::Question::label).
+pub fn question(label: &str) -> Option<Query> {
+    let families: &[&Family] = include!(concat!(env!("OUT_DIR"), "/questions.rs"));
+    families.iter().find_map(|family| (family.read_label)(label))
 }
 
 /// The resource of a key.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Load, Scheduler, few, part};
 use crate::hostlist;
 use crate::inventory::Host;
-use crate::transport::{Part, Script};
+use crate::transport::{CONNECT, Frame, Part, Script, Transport, TransportError};
 
 /// Columns that `sinfo` prints of a node in each of its partitions, the default one with a star. A reason may
 /// hold anything, so it is last.
@@ -172,6 +172,30 @@ fn jobs_on(jobs: &[Job], node: &str) -> Option<String> {
 /// Asks for all nodes.
 pub fn ask_nodes() -> Part {
     part("sinfo", Script::new("sinfo -h -N -o \"$1\" 2>&1").arg(NODE))
+}
+
+/// Asks Slurm for its nodes from the place that starts jobs.
+///
+/// # Errors
+/// Why there is no answer.
+pub async fn ask_slurm(transport: &dyn Transport, place: &Host) -> Result<BTreeMap<String, Known>, String> {
+    let frame = Frame { parts: vec![ask_nodes()], last: true, ..Frame::default() };
+    let mut ended = None;
+    let mut on_part = |end| ended = Some(end);
+    let asked: Result<(), TransportError> = async {
+        let deadline = CONNECT;
+        let (mut remote, result) = transport.open_and_run(place, deadline, &frame, &mut on_part).await?;
+        remote.close().await;
+        result
+    }
+    .await;
+    asked.map_err(|error| format!("{} cannot be asked for the nodes of Slurm: {error}", place.name))?;
+    let end = ended.ok_or("sinfo gave no answer")?;
+    if end.status == 0 {
+        return Ok(nodes(&String::from_utf8_lossy(&end.output)));
+    }
+    let said = end.last_line().unwrap_or_else(|| "sinfo failed".to_owned());
+    Err(format!("{} knows no nodes of Slurm: {said}", place.name))
 }
 
 fn listed(hosts: &[&Host]) -> String {

@@ -225,20 +225,9 @@ fn base64_forms(bytes: &[u8]) -> Vec<String> {
     forms
 }
 
-/// Escapes of JSON, URLs, HTML and shells.
-fn escaped_forms(text: &str) -> Vec<String> {
-    let per_char = |escape: &dyn Fn(char) -> Option<String>| -> String {
-        text.chars().map(|c| escape(c).unwrap_or_else(|| c.to_string())).collect()
-    };
-    let ascii_json = |c: char| {
-        let mut units = [0; 2];
-        let mut escapes = String::new();
-        for unit in c.encode_utf16(&mut units) {
-            put!(escapes, "\\u{unit:04x}");
-        }
-        (!c.is_ascii()).then_some(escapes)
-    };
-    let json = |c: char| match c {
+/// A character as JSON has it where that is not the character itself.
+fn json(c: char) -> Option<String> {
+    match c {
         '"' => Some("\\\"".to_owned()),
         '\\' => Some("\\\\".to_owned()),
         '\n' => Some("\\n".to_owned()),
@@ -246,32 +235,51 @@ fn escaped_forms(text: &str) -> Vec<String> {
         '\t' => Some("\\t".to_owned()),
         c if c.is_control() => Some(format!("\\u{:04x}", u32::from(c))),
         _ => None,
-    };
-    let percent = |kept: &'static str, plus: bool, upper: bool| {
-        move |c: char| {
-            if c.is_ascii_alphanumeric() || kept.contains(c) {
-                return None;
-            }
-            if plus && c == ' ' {
-                return Some("+".to_owned());
-            }
-            let mut bytes = [0; 4];
-            let mut escapes = String::new();
-            for byte in c.encode_utf8(&mut bytes).bytes() {
-                put!(escapes, "%{}", if upper { format!("{byte:02X}") } else { format!("{byte:02x}") });
-            }
-            Some(escapes)
-        }
-    };
-    let html = |quote: &'static str| {
-        move |c: char| match c {
-            '&' => Some("&amp;".to_owned()),
-            '<' => Some("&lt;".to_owned()),
-            '>' => Some("&gt;".to_owned()),
-            '"' if !quote.is_empty() => Some("&quot;".to_owned()),
-            '\'' if !quote.is_empty() => Some(quote.to_owned()),
-            _ => None,
-        }
+    }
+}
+
+/// A character that is not ASCII, as JSON in ASCII has it.
+fn ascii_json(c: char) -> Option<String> {
+    let mut units = [0; 2];
+    let mut escapes = String::new();
+    for unit in c.encode_utf16(&mut units) {
+        put!(escapes, "\\u{unit:04x}");
+    }
+    (!c.is_ascii()).then_some(escapes)
+}
+
+/// A character as a URL has it. Letters, digits and those of `kept` stay.
+fn percent(c: char, kept: &str, plus: bool, upper: bool) -> Option<String> {
+    if c.is_ascii_alphanumeric() || kept.contains(c) {
+        return None;
+    }
+    if plus && c == ' ' {
+        return Some("+".to_owned());
+    }
+    let mut bytes = [0; 4];
+    let mut escapes = String::new();
+    for byte in c.encode_utf8(&mut bytes).bytes() {
+        put!(escapes, "%{}", if upper { format!("{byte:02X}") } else { format!("{byte:02x}") });
+    }
+    Some(escapes)
+}
+
+/// A character as HTML has it. Quotes are escaped where there is a word for the single one.
+fn html(c: char, quote: &str) -> Option<String> {
+    match c {
+        '&' => Some("&amp;".to_owned()),
+        '<' => Some("&lt;".to_owned()),
+        '>' => Some("&gt;".to_owned()),
+        '"' if !quote.is_empty() => Some("&quot;".to_owned()),
+        '\'' if !quote.is_empty() => Some(quote.to_owned()),
+        _ => None,
+    }
+}
+
+/// Escapes of JSON, URLs, HTML and shells.
+fn escaped_forms(text: &str) -> Vec<String> {
+    let per_char = |escape: &dyn Fn(char) -> Option<String>| -> String {
+        text.chars().map(|c| escape(c).unwrap_or_else(|| c.to_string())).collect()
     };
     let mut forms = vec![
         per_char(&json),
@@ -291,12 +299,12 @@ fn escaped_forms(text: &str) -> Vec<String> {
         }),
     ];
     for quote in ["", "&#39;", "&#x27;", "&apos;"] {
-        forms.push(per_char(&html(quote)));
+        forms.push(per_char(&|c| html(c, quote)));
     }
     // Of RFC 3986, of `encodeURIComponent`, of Python's `quote`, and of forms.
     for (kept, plus) in [("-._~", false), ("-._~!'()*", false), ("-._~/", false), ("-._*", true)] {
         for upper in [true, false] {
-            forms.push(per_char(&percent(kept, plus, upper)));
+            forms.push(per_char(&|c| percent(c, kept, plus, upper)));
         }
     }
     forms

@@ -12,6 +12,8 @@
 
 use serde_json::{Value as Json, json};
 
+use super::lexer::{self, TokenKind};
+use super::shape::Segment;
 use crate::config::TextError;
 use crate::foreign::{self, Place};
 
@@ -116,6 +118,23 @@ enum Token {
 const MARKS: [&str; 14] = ["==", "!=", "<=", ">=", "<", ">", "(", ")", "[", "]", ",", ".", "|", "&"];
 const WORDS: [&str; 8] = ["and", "or", "not", "in", "is", "if", "else", "for"];
 
+/// Steps as names of shapes know them: an unknown step is any.
+pub(super) fn segments(steps: &[Step]) -> Vec<Segment> {
+    steps
+        .iter()
+        .map(|step| match step {
+            Step::Key(key) => Segment::Key(key.clone()),
+            Step::Index(index) => Segment::Index(*index),
+            Step::Dynamic(_) => Segment::Any,
+        })
+        .collect()
+}
+
+/// A mistake at the place of an expression.
+pub(super) fn wrong(expr: &Expr, message: impl Into<String>) -> TextError {
+    TextError::new(expr.start, expr.end, message)
+}
+
 /// Reads an expression.
 ///
 /// # Errors
@@ -162,50 +181,30 @@ fn unexpected(token: &Token, next: &Token, start: usize, end: usize) -> TextErro
 fn tokens(text: &str) -> Result<Vec<(Token, usize, usize)>, TextError> {
     let mut tokens = Vec::new();
     let mut at = 0;
-    while let Some(c) = text.get(at..).and_then(|rest| rest.chars().next()) {
-        let rest = text.get(at..).unwrap_or("");
-        if c.is_whitespace() {
-            at += c.len_utf8();
-            continue;
-        }
-        let start = at;
-        let token = if c == '"' || c == '\'' {
-            let (value, len) = string(rest, c, start)?;
-            at += len;
-            Token::Literal(Json::String(value))
-        } else if c.is_ascii_digit() || (c == '-' && rest.get(1..).is_some_and(starts_with_digit)) {
-            let len = rest
-                .char_indices()
-                .skip(1)
-                .find(|(_, c)| !(c.is_ascii_alphanumeric() || *c == '.' || *c == '_'))
-                .map_or(rest.len(), |(i, _)| i);
-            let number = rest.get(..len).unwrap_or("");
-            at += len;
-            Token::Literal(literal_number(number, start)?)
-        } else if c.is_ascii_alphabetic() || c == '_' {
-            let len = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len());
-            at += len;
-            match rest.get(..len).unwrap_or("") {
+    while let Some(lexer::Token { kind, text: word, start, end }) = lexer::token(text, at) {
+        let rest = text.get(start..).unwrap_or("");
+        at = end;
+        let token = match kind {
+            TokenKind::Text if !word.starts_with('`') => Token::Literal(Json::String(string(word, start)?)),
+            TokenKind::Number | TokenKind::Mark if is_number(rest) => {
+                let part = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == '_';
+                let after = rest.get(1..).unwrap_or("");
+                let len = 1 + after.find(|c| !part(c)).unwrap_or(after.len());
+                at = start + len;
+                Token::Literal(literal_number(rest.get(..len).unwrap_or(""), start)?)
+            }
+            TokenKind::Name => match word {
                 "true" | "True" => Token::Literal(json!(true)),
                 "false" | "False" => Token::Literal(json!(false)),
                 "none" | "None" | "null" => Token::Literal(Json::Null),
                 name => Token::Name(name.to_owned()),
+            },
+            TokenKind::Text | TokenKind::Number | TokenKind::Mark => {
+                let Some(mark) = MARKS.iter().find(|mark| **mark == word) else {
+                    return Err(not_expected(rest, start));
+                };
+                Token::Mark(mark)
             }
-        } else if let Some(mark) = MARKS.iter().find(|mark| rest.starts_with(**mark)) {
-            at += mark.len();
-            Token::Mark(mark)
-        } else {
-            let end = at + c.len_utf8();
-            let error = TextError::new(at, end, format!("`{}` is not expected here", c.escape_default()));
-            return Err(match c {
-                '=' if rest.starts_with("=~") => {
-                    error.help("there are no patterns: `\"text\" in name` looks for a part")
-                }
-                '=' => error.help("write `==` to compare"),
-                '{' | '}' => error.help("a condition is written without braces"),
-                '!' => error.help("write `not`"),
-                _ => error,
-            });
         };
         tokens.push((token, start, at));
         if tokens.len() > MAX_WORDS {
@@ -216,8 +215,23 @@ fn tokens(text: &str) -> Result<Vec<(Token, usize, usize)>, TextError> {
     Ok(tokens)
 }
 
-fn starts_with_digit(text: &str) -> bool {
-    text.starts_with(|c: char| c.is_ascii_digit())
+fn not_expected(rest: &str, at: usize) -> TextError {
+    let c = rest.chars().next().unwrap_or_default();
+    let error =
+        TextError::new(at, at + c.len_utf8(), format!("`{}` is not expected here", c.escape_default()));
+    match c {
+        '=' if rest.starts_with("=~") => {
+            error.help("there are no patterns: `\"text\" in name` looks for a part")
+        }
+        '=' => error.help("write `==` to compare"),
+        '{' | '}' => error.help("a condition is written without braces"),
+        '!' => error.help("write `not`"),
+        _ => error,
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    text.strip_prefix('-').unwrap_or(text).starts_with(|c: char| c.is_ascii_digit())
 }
 
 fn literal_number(text: &str, start: usize) -> Result<Json, TextError> {
@@ -236,12 +250,14 @@ fn literal_number(text: &str, start: usize) -> Result<Json, TextError> {
     }
 }
 
-fn string(rest: &str, quote: char, start: usize) -> Result<(String, usize), TextError> {
+/// The value of a text in quotes.
+fn string(word: &str, start: usize) -> Result<String, TextError> {
+    let quote = word.chars().next().unwrap_or_default();
     let mut value = String::new();
-    let mut chars = rest.char_indices().skip(1);
+    let mut chars = word.char_indices().skip(1);
     while let Some((i, c)) = chars.next() {
         if c == quote {
-            return Ok((value, i + 1));
+            return Ok(value);
         }
         if c != '\\' {
             value.push(c);
@@ -258,7 +274,7 @@ fn string(rest: &str, quote: char, start: usize) -> Result<(String, usize), Text
             None => break,
         }
     }
-    Err(TextError::new(start, start + rest.len(), "this string is not closed"))
+    Err(TextError::new(start, start + word.len(), "this string is not closed"))
 }
 
 struct Parser {

@@ -6,15 +6,20 @@
 //! names and types a task sees ([`shape::Names`]) before anything is rendered.
 
 pub mod condition;
+mod evaluate;
 pub mod expression;
 pub mod filters;
+mod lexer;
+pub mod lookup;
 pub mod package_names;
 pub mod paths;
 pub mod shape;
 pub mod text;
+mod type_check;
 pub mod why;
 
-pub use condition::{Condition, Lookup, Missing, Unresolved};
+pub use condition::Condition;
+pub use lookup::{Awaited, Lookup, Missing, Unresolved};
 pub use paths::PathUse;
 pub use shape::{Names, Segment, Shape};
 pub(crate) use text::MOST_TEXT;

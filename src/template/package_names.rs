@@ -13,10 +13,17 @@ use serde_json::Value as Json;
 
 /// Debian's name, and the names of the same thing on the RHEL family.
 pub const TABLE: &[(&str, &[&str])] = &[
+    // What builds packages of Debian.
+    ("autotools-dev", &[]),
     ("build-essential", &["gcc", "gcc-c++", "make"]),
     ("chrony", &["chrony"]),
     ("cmake", &["cmake"]),
+    ("containerd", &[]),
+    ("debhelper", &[]),
     ("dkms", &["dkms"]),
+    // The RHEL family has Podman in its place.
+    ("docker.io", &[]),
+    ("environment-modules", &["environment-modules"]),
     ("ethtool", &["ethtool"]),
     ("g++", &["gcc-c++"]),
     ("gcc", &["gcc"]),
@@ -25,6 +32,7 @@ pub const TABLE: &[(&str, &[&str])] = &[
     ("ibverbs-utils", &["libibverbs-utils"]),
     ("infiniband-diags", &["infiniband-diags"]),
     ("iproute2", &["iproute"]),
+    ("irqbalance", &["irqbalance"]),
     ("libibmad5", &["infiniband-diags"]),
     ("libibumad-dev", &["rdma-core-devel"]),
     ("libibumad3", &["libibumad"]),
@@ -33,12 +41,16 @@ pub const TABLE: &[(&str, &[&str])] = &[
     ("libnccl-dev", &["libnccl-devel"]),
     ("libnccl2", &["libnccl"]),
     ("libnl-3-200", &["libnl3"]),
+    ("libnl-3-dev", &["libnl3-devel"]),
     ("libnl-route-3-200", &["libnl3"]),
+    ("libnl-route-3-dev", &["libnl3-devel"]),
     ("libnuma-dev", &["numactl-devel"]),
     ("libopenmpi-dev", &["openmpi-devel"]),
     ("libpam-slurm-adopt", &["slurm-pam_slurm"]),
     ("librdmacm-dev", &["rdma-core-devel"]),
     ("librdmacm1", &["librdmacm"]),
+    ("linux-perf", &["perf"]),
+    ("lmod", &["Lmod"]),
     ("make", &["make"]),
     ("mariadb-server", &["mariadb-server"]),
     ("mstflint", &["mstflint"]),
@@ -52,6 +64,7 @@ pub const TABLE: &[(&str, &[&str])] = &[
     ("pciutils", &["pciutils"]),
     ("perftest", &["perftest"]),
     ("perl", &["perl"]),
+    ("podman", &["podman"]),
     ("prometheus-node-exporter", &["golang-github-prometheus-node-exporter"]),
     // The module `venv` is a part of Python there.
     ("python3-venv", &["python3"]),

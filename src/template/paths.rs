@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use serde_json::Value as Json;
 
+use super::lexer::{Token, TokenKind, token};
 use super::shape::Segment;
 
 /// One use of a variable.
@@ -55,22 +56,6 @@ pub struct Comparison {
     pub start: usize,
     /// One past its last byte.
     pub end: usize,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum TokenKind {
-    Name,
-    Text,
-    Number,
-    Mark,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Token<'a> {
-    kind: TokenKind,
-    text: &'a str,
-    start: usize,
-    end: usize,
 }
 
 #[derive(Debug)]
@@ -121,7 +106,7 @@ fn spans_all(text: &str) -> bool {
 }
 
 /// Every variable path of a template, and those that are compared with literals.
-pub fn read(text: &str) -> (Vec<PathUse>, Vec<Comparison>) {
+pub fn variables(text: &str) -> (Vec<PathUse>, Vec<Comparison>) {
     let mut scan = Scan {
         scopes: vec![BTreeMap::new()],
         assigned: BTreeSet::new(),
@@ -167,41 +152,11 @@ impl<'a> Lexer<'a> {
                 self.at += close.len() + usize::from(dashed.is_some());
                 return tokens;
             }
-            let Some(c) = trimmed.chars().next() else { return tokens };
-            let (kind, len) = if matches!(c, '"' | '\'' | '`') {
-                (TokenKind::Text, quoted(trimmed, c))
-            } else if c.is_ascii_digit() {
-                (TokenKind::Number, run(trimmed, |c| c.is_ascii_digit()))
-            } else if c.is_ascii_alphabetic() || c == '_' {
-                (TokenKind::Name, run(trimmed, |c| c.is_ascii_alphanumeric() || c == '_'))
-            } else {
-                let two = ["?.", "?[", "==", "!=", ">=", "<=", "//", "**"];
-                let len = if two.iter().any(|mark| trimmed.starts_with(mark)) { 2 } else { c.len_utf8() };
-                (TokenKind::Mark, len)
-            };
-            let text = trimmed.get(..len).unwrap_or(trimmed);
-            tokens.push(Token { kind, text, start: self.at, end: self.at + text.len() });
-            self.at += text.len();
+            let Some(token) = token(self.text, self.at) else { return tokens };
+            tokens.push(token);
+            self.at = token.end;
         }
     }
-}
-
-fn run(text: &str, part: impl Fn(char) -> bool) -> usize {
-    text.find(|c| !part(c)).unwrap_or(text.len())
-}
-
-fn quoted(text: &str, quote: char) -> usize {
-    let mut escaped = false;
-    for (i, c) in text.char_indices().skip(1) {
-        if escaped {
-            escaped = false;
-        } else if c == '\\' {
-            escaped = true;
-        } else if c == quote {
-            return i + 1;
-        }
-    }
-    text.len()
 }
 
 /// The tags of a text and where reading them ended.
@@ -600,7 +555,7 @@ mod tests {
     use super::*;
 
     fn paths(text: &str) -> Vec<PathUse> {
-        read(text).0
+        variables(text).0
     }
 
     fn list(text: &str) -> String {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use crate::config::did_you_mean_text;
+use crate::config::{Code, TextError, did_you_mean_text, list_text, near_text};
 use crate::foreign::{self, Place};
 
 /// The type of a value. Cloned for every place that reads it, so what is inside is shared.
@@ -173,6 +173,26 @@ pub struct PathError {
     pub message: String,
     /// A near name.
     pub help: Option<String>,
+    /// Its code.
+    pub code: Code,
+}
+
+impl PathError {
+    /// A mistake that nothing depends on.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), help: None, code: Code::Plain }
+    }
+
+    /// A path of which there is no value, with a near name.
+    pub fn undefined(root: &str, path: &[Segment], help: Option<String>) -> Self {
+        let code = Code::Undefined { name: root.to_owned(), advised: help.is_some() };
+        Self { message: format!("`{}` is not defined", path_text(root, path)), help, code }
+    }
+
+    /// The same mistake in bytes `start..end` of a text.
+    pub fn within(self, start: usize, end: usize) -> TextError {
+        TextError { help: self.help, code: self.code, ..TextError::new(start, end, self.message) }
+    }
 }
 
 /// The names that a text may read, with their types.
@@ -194,38 +214,32 @@ impl Names {
             if self.others {
                 return Ok(Shape::Any);
             }
-            let known = self.known.keys().map(String::as_str);
-            return Err(PathError {
-                message: format!("`{}` is not defined", path_text(root, segments)),
-                help: foreign::help(root, &[Place::Name])
-                    .or_else(|| self.group(root))
-                    .or_else(|| (root == "item").then(|| ITEM.to_owned()))
-                    .or_else(|| did_you_mean_text(root, known)),
-            });
+            let known = self.known.keys().map(String::as_str).collect();
+            let advice = foreign::help(root, &[Place::Name])
+                .or_else(|| self.group(root))
+                .or_else(|| (root == "item").then(|| ITEM.to_owned()))
+                .or_else(|| near_text(root, &known));
+            let error = PathError::undefined(root, segments, advice);
+            return Err(PathError { help: error.help.or_else(|| list_text(&known)), ..error });
         };
         for (i, segment) in segments.iter().enumerate() {
             let here = || path_text(root, segments.get(..i).unwrap_or(&[]));
             shape = match (shape, segment) {
                 (Shape::Any, _) => return Ok(Shape::Any),
-                (Shape::Map(keys), Segment::Key(key)) => match keys.get(key) {
-                    Some(shape) => shape,
-                    None => {
-                        return Err(PathError {
-                            message: format!("`{}` is not defined", path_text(root, segments)),
-                            help: foreign::help(&path_text(root, segments), &[Place::Name])
-                                .or_else(|| did_you_mean_text(key, keys.keys().map(String::as_str))),
-                        });
-                    }
-                },
+                (Shape::Map(keys), Segment::Key(key)) => {
+                    let Some(shape) = keys.get(key) else {
+                        let help = foreign::help(&path_text(root, segments), &[Place::Name])
+                            .or_else(|| did_you_mean_text(key, keys.keys().map(String::as_str)));
+                        return Err(PathError::undefined(root, segments, help));
+                    };
+                    shape
+                }
                 (Shape::Map(keys), Segment::Any | Segment::Index(_)) => {
                     let merged = keys.values().cloned().reduce(Shape::merge).unwrap_or(Shape::Any);
                     let names = Self { known: BTreeMap::from([("it".to_owned(), merged)]), others: false };
-                    return names.check("it", segments.get(i + 1..).unwrap_or(&[])).map_err(|error| {
-                        PathError {
-                            message: format!("`{}` is not defined", path_text(root, segments)),
-                            ..error
-                        }
-                    });
+                    return names
+                        .check("it", segments.get(i + 1..).unwrap_or(&[]))
+                        .map_err(|error| PathError::undefined(root, segments, error.help));
                 }
                 (Shape::Dict(value), _) | (Shape::List(value), Segment::Index(_) | Segment::Any) => value,
                 (Shape::List(_), Segment::Key(key)) => {
@@ -235,6 +249,7 @@ impl Names {
                             "length" | "size" | "count" => format!("write `{} | length`", here()),
                             _ => "take an element first, as in `[0]`".to_owned(),
                         }),
+                        code: Code::Plain,
                     });
                 }
                 (shape, segment) => {
@@ -249,6 +264,7 @@ impl Names {
                             Segment::Key(key) => foreign::help(key, &[Place::Answer]),
                             Segment::Index(_) | Segment::Any => None,
                         },
+                        code: Code::Plain,
                     });
                 }
             };

@@ -6,10 +6,12 @@ use std::collections::BTreeMap;
 use serde_json::Value as Json;
 use tera::{Context, ErrorKind, Tera, Value};
 
-use super::condition::{Condition, Lookup, Missing, Unresolved, fitting, is_never, is_never_in};
+use super::condition::Condition;
 use super::filters;
+use super::lookup::{Lookup, Missing, Unresolved};
 use super::paths::{self, Comparison, ComparisonKind, PathUse};
-use super::shape::{Names, Segment, Shape, path_text};
+use super::shape::{Names, PathError, Segment, Shape, path_text};
+use super::type_check::{fitting, is_never, is_never_in};
 use crate::config::TextError;
 
 /// Source of a text's variables.
@@ -56,7 +58,7 @@ impl Text {
         }
         let sole = paths::sole_expression(source);
         if let Some(condition) = sole.clone().and_then(|range| plain_path(source, range)) {
-            return Ok(new(paths::read(source), Body::Path(condition)));
+            return Ok(new(paths::variables(source), Body::Path(condition)));
         }
         let mut engine = filters::engine();
         let (content, shift) = match sole.clone() {
@@ -73,7 +75,7 @@ impl Text {
             let (error, shift) = plain.map_or((error, shift), |error| (error, 0));
             return Err(text_error(&error, source, shift));
         }
-        Ok(new(paths::read(source), Body::Tera { engine: Box::new(engine), sole: sole.is_some() }))
+        Ok(new(paths::variables(source), Body::Tera { engine: Box::new(engine), sole: sole.is_some() }))
     }
 
     /// As written.
@@ -111,8 +113,7 @@ impl Text {
                 continue;
             }
             if let Err(error) = names.check(&path.root, &path.segments) {
-                let error =
-                    TextError { start: path.start, end: path.end, message: error.message, help: error.help };
+                let error = error.within(path.start, path.end);
                 bad.push(path);
                 if !errors.contains(&error) {
                     errors.push(error);
@@ -179,7 +180,7 @@ impl Text {
                     let shift = if *sole { SOLE_PREFIX.len() - 2 } else { 0 };
                     let mut error = text_error(&error, &self.source, shift);
                     if let Some(why) = undefined.remove(&error.message) {
-                        error.message = why;
+                        (error.message, error.code) = (why.message, why.code);
                     }
                     Unresolved::Wrong(error)
                 })?;
@@ -197,7 +198,7 @@ impl Text {
 
     /// Returns the variables that the engine sees, and the reasons why others have no value, by the engine's
     /// message about them.
-    fn context(&self, values: &dyn Values) -> Result<(Context, BTreeMap<String, String>), Unresolved> {
+    fn context(&self, values: &dyn Values) -> Result<(Context, BTreeMap<String, PathError>), Unresolved> {
         let mut context = Context::new();
         let mut undefined = BTreeMap::new();
         let mut waiting = std::collections::BTreeSet::new();
@@ -210,7 +211,7 @@ impl Text {
                 Ok(value) => context.insert_value(root.to_owned(), value),
                 // The engine says so where it is used, unless `default` or a test handles it.
                 Err(Missing::Undefined(error)) => {
-                    undefined.insert(format!("variable `{root}` is not defined"), error.message);
+                    undefined.insert(format!("variable `{root}` is not defined"), error);
                 }
                 Err(Missing::Waiting(names)) => waiting.extend(names),
                 Err(Missing::Failed(message)) => {
@@ -449,7 +450,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    use super::super::condition::descend;
+    use super::super::lookup::descend;
     use super::*;
 
     struct World(Json);
@@ -483,10 +484,13 @@ mod tests {
             World(json!({ "gpus": true, "nodes": "gpu", "groups": { "gpu": ["a", "b", "c"] }, "hosts": {
             "a": { "facts": {
                 "pci": { "gpus": [{ "vendor": "102b", "numa_node": 0 }, gpu(0), gpu(1)] }, "numa": numa,
-                "nvlinks": [{ "gpu": 0, "links": [-1, 18] }, { "gpu": 1, "links": [18, -1] }]
+                "nvlinks": [{ "gpu": 0, "links": [-1, 18] }, { "gpu": 1, "links": [18, -1] }], "mig": []
             } },
-            "b": { "facts": { "pci": { "gpus": [gpu(-1)] }, "numa": numa, "nvlinks": [] } },
-            "c": { "facts": { "pci": { "gpus": [] }, "numa": numa, "nvlinks": [] } }
+            "b": { "facts": { "pci": { "gpus": [gpu(-1), gpu(0)] }, "numa": numa, "nvlinks": [], "mig": [
+                { "gpu": 1, "instance": 1, "compute": 0, "devices": [147, 148] },
+                { "gpu": 1, "instance": 2, "compute": 0, "devices": [156, 157] }
+            ] } },
+            "c": { "facts": { "pci": { "gpus": [] }, "numa": numa, "nvlinks": [], "mig": [] } }
         } }));
         let template = include_str!("../../playbooks/templates/slurm/gres.tera");
         let Ok(Json::String(text)) = Text::parse(template).unwrap().render(&world) else { panic!() };
@@ -495,6 +499,8 @@ mod tests {
             "NodeName=a Name=gpu File=/dev/nvidia0 Cores=0-31 Links=-1,18",
             "NodeName=a Name=gpu File=/dev/nvidia1 Cores=32-63 Links=18,-1",
             "NodeName=b Name=gpu File=/dev/nvidia0",
+            "NodeName=b Name=gpu MultipleFiles=/dev/nvidia1,/dev/nvidia-caps/nvidia-cap147,/dev/nvidia-caps/nvidia-cap148 Cores=0-31",
+            "NodeName=b Name=gpu MultipleFiles=/dev/nvidia1,/dev/nvidia-caps/nvidia-cap156,/dev/nvidia-caps/nvidia-cap157 Cores=0-31",
         ];
         assert_eq!(lines, wanted);
     }

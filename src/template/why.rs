@@ -2,10 +2,11 @@
 
 use serde_json::Value as Json;
 
-use super::condition::{Condition, Lookup, value};
+use super::condition::Condition;
+use super::evaluate::value;
 use super::expression::{Expr, ExprKind};
 use crate::config::TextError;
-use crate::template::Unresolved;
+use crate::template::{Lookup, Unresolved};
 
 /// Longer values are cut here.
 const SHOWN: usize = 80;
@@ -92,7 +93,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::template::{Missing, Segment, condition::descend};
+    use crate::template::{Awaited, Missing, Segment, lookup::descend};
 
     struct Values(Json);
 
@@ -100,7 +101,7 @@ mod tests {
         fn resolve(&self, root: &str, path: &[Segment]) -> Result<Cow<'_, Json>, Missing> {
             match self.0.get(root) {
                 Some(value) => descend(root, value, path),
-                None => Err(Missing::Waiting([root.to_owned()].into())),
+                None => Err(Missing::Waiting([Awaited::Fact(root.to_owned())].into())),
             }
         }
     }

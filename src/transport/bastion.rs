@@ -18,11 +18,11 @@ use tokio::time::Instant;
 use super::login::Master;
 use super::quote::quote;
 use super::run_dir::{RunDir, Socket};
-use super::ssh::SshSettings;
 use super::ssh_config::{self, Client, ConfigError, File, Line};
+use super::ssh_settings::SshSettings;
 use super::{ConnectKind, TransportError, classify};
 use crate::disk;
-use crate::inventory::{Host, Ssh};
+use crate::inventory::{Endpoint, Host, Ssh};
 
 /// Time limit for a person to answer a jump host.
 const ANSWER: Duration = Duration::from_mins(3);
@@ -68,7 +68,7 @@ enum State {
     Failed(TransportError, Instant),
 }
 
-/// `[user@]host[:port]`, with brackets around an IPv6 address that has a port.
+/// A jump host as `jump:` has it.
 #[derive(Debug, PartialEq, Eq)]
 struct Jump<'a> {
     user: Option<&'a str>,
@@ -79,19 +79,8 @@ struct Jump<'a> {
 impl<'a> Jump<'a> {
     fn read(text: &'a str) -> Result<Self, ConfigError> {
         let wrong = |reason| ConfigError { key: "jump", value: text.to_owned(), reason };
-        let spec = text.strip_prefix("ssh://").unwrap_or(text).trim_end_matches('/');
-        let (user, rest) = spec.rsplit_once('@').map_or((None, spec), |(user, rest)| (Some(user), rest));
-        let (host, port) = match rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-            Some((host, "")) => (host, None),
-            Some((host, port)) => {
-                (host, Some(port.strip_prefix(':').ok_or(wrong("`[address]:port` is wanted"))?))
-            }
-            None => match rest.split_once(':') {
-                // More than one colon is a bare IPv6 address.
-                Some((host, port)) if !port.contains(':') => (host, Some(port)),
-                Some(_) | None => (rest, None),
-            },
-        };
+        let Endpoint { user, host, port, .. } =
+            Endpoint::jump(text).map_err(|_| wrong("`[address]:port` is wanted"))?;
         let port = port.map(str::parse).transpose().map_err(|_| wrong("its port is no port number"))?;
         ssh_config::name(host)?;
         Ok(Self { user, host, port })

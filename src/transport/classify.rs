@@ -1,5 +1,9 @@
 //! Classifies what OpenSSH says when a login fails, by what mends it.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use super::run_dir::Socket;
 use super::wire::Expected;
 use super::{ConnectKind, TransportError, sudo};
@@ -300,6 +304,37 @@ pub(super) fn last_line(text: &str, fits: impl Fn(&str) -> bool) -> Option<Strin
         shown.push('…');
     }
     Some(shown)
+}
+
+/// Messages of ssh that have the host in them, and the same for several hosts. The words are those of
+/// OpenSSH's sshconnect.c, misc.c, packet.c and clientloop.c.
+static NAMED: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
+    [
+        (r"connect to host \S+ port", "connect to port"),
+        (r"Could not resolve hostname \S+:", "Could not resolve the host name:"),
+        (r"Connection (closed|reset) by \S+ port", "Connection $1 by port"),
+        (r"Connection to \S+ port", "Connection to port"),
+        (r"Connection to \S+ closed", "Connection closed"),
+        (r"Host key for \S+ has changed", "The host key has changed"),
+        (r"No (\S+) host key is known for \S+ and", "No $1 host key is known and"),
+        (r"Timeout, server \S+ not", "Timeout, the server is not"),
+        // Who was refused stays: one name may be mistyped.
+        (r"(\S+)@\S+: Permission denied", "$1: Permission denied"),
+    ]
+    .into_iter()
+    .filter_map(|(pattern, of_all)| Some((Regex::new(pattern).ok()?, of_all)))
+    .collect()
+});
+
+/// A message about a login without the address of its host.
+pub fn without_host(reason: &str) -> String {
+    NAMED.iter().fold(reason.to_owned(), |text, (pattern, to)| pattern.replace_all(&text, *to).into_owned())
+}
+
+/// Returns the line of an `ssh` that failed, in the output of a program that started it.
+pub fn line_of_ssh(output: &str) -> Option<&str> {
+    let begins = ["ssh: ", "Host key verification failed", "Permission denied ("];
+    output.lines().map(str::trim).find(|line| begins.iter().any(|words| line.contains(words)))
 }
 
 #[cfg(test)]

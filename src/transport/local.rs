@@ -7,13 +7,13 @@ use async_trait::async_trait;
 use tokio::io::AsyncRead;
 
 use super::classify::Words;
+use super::escalation::Way;
 use super::launch::{self, Launch};
+use super::password_trial::Trials;
 use super::process::Process;
 use super::shell::{HostShell, ShellError};
-use super::sudo::Way;
-use super::trial::Trials;
 use super::wire::Expected;
-use super::{ConnectKind, Frame, OnPart, Remote, Transport, TransportError, classify, rescue};
+use super::{ConnectKind, Frame, OnPart, Remote, Transport, TransportError, classify, rescue, stream};
 use crate::inventory::Host;
 use crate::secrets::Secrets;
 
@@ -179,11 +179,11 @@ impl Remote for LocalRemote {
         if self.launch.is_some() {
             return Err(launch::no_streams());
         }
-        rescue::check_path(path)?;
-        let mut session = Session::open(&self.way, self.expected, rescue::STALL).await?;
+        stream::check_path(path)?;
+        let mut session = Session::open(&self.way, self.expected, stream::STALL).await?;
         let (copied, success) = session.shell.stream(path, content).await;
         session.process.end(GRACE).await;
-        rescue::streamed(path, copied, success, &session.process.stderr.last_words().await)
+        stream::streamed(path, copied, success, &session.process.stderr.last_words().await)
     }
 
     async fn close(&mut self) {

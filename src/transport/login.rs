@@ -11,13 +11,13 @@ use tokio::time::Instant;
 use tokio::time::error::Elapsed;
 
 use super::classify::Words;
+use super::escalation::Way;
+use super::persistent::{Kept, Place};
 use super::process::{Capture, Process, exit_master, kill_master};
 use super::run_dir::{RunDir, Socket};
 use super::shell::{HostShell, ShellError};
-use super::sudo::Way;
-use super::warm::{Kept, Place};
 use super::wire::Expected;
-use super::{ConnectKind, Frame, TransportError, classify, rescue};
+use super::{ConnectKind, Frame, TransportError, classify, stream};
 
 /// Time for which the end of a failed login is waited for, for its last words.
 const GRACE: Duration = Duration::from_secs(1);
@@ -259,7 +259,7 @@ impl Login {
         path: &str,
         content: &mut (dyn AsyncRead + Send + Unpin),
     ) -> Option<Result<(), TransportError>> {
-        let mut session = match self.session(way, expected, rescue::STALL).await {
+        let mut session = match self.session(way, expected, stream::STALL).await {
             Ok(session) => session,
             Err(None) => return None,
             Err(Some(error)) => return Some(Err(error)),
@@ -269,7 +269,7 @@ impl Login {
             Some(stderr) => stderr.last_words().await,
             None => String::new(),
         };
-        Some(rescue::streamed(path, copied, success, &stderr))
+        Some(stream::streamed(path, copied, success, &stderr))
     }
 }
 

@@ -18,9 +18,14 @@ mod bastion;
 mod bounded;
 mod by_host;
 mod classify;
+mod escalation;
 mod launch;
+mod launched;
 mod local;
 mod login;
+mod parser;
+mod password_trial;
+mod persistent;
 mod process;
 mod quote;
 mod rescue;
@@ -30,28 +35,30 @@ mod scripted;
 mod shell;
 mod ssh;
 mod ssh_config;
+mod ssh_settings;
+mod stream;
 mod sudo;
 #[cfg(test)]
 mod testing;
-mod trial;
-mod warm;
 mod wire;
 
 pub use askpass::{ASKPASS, PasswordLogins, ask};
 pub(crate) use bastion::keys_of_jump_hosts;
 pub use by_host::ByHost;
-pub use launch::{Launched, Place};
+pub use classify::{line_of_ssh, without_host};
+pub use launched::{Launched, Place};
 pub use local::Local;
+#[doc(hidden)]
+pub use parser::split;
+pub use persistent::{Keep, WarmLogin};
 pub(crate) use process::recorded_keys;
 pub use process::ssh_home;
 pub(crate) use quote::quote;
 pub use run_dir::bases as socket_directories;
 pub use script::{Arg, Script};
 pub use scripted::{Reply, Scripted, Sent};
-pub use ssh::{Ssh, SshSettings};
-pub use warm::{Keep, WarmLogin};
-#[doc(hidden)]
-pub use wire::split;
+pub use ssh::Ssh;
+pub use ssh_settings::SshSettings;
 
 /// Time limit for a login: TCP, become and host shell.
 pub const CONNECT: Duration = Duration::from_secs(15);

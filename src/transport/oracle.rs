@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::inventory::Ssh as Options;
+use crate::transport::CONNECT;
 use crate::transport::testing::{host, run};
 
 /// An address, the user's own file, and a line of what `ssh -G` makes of them. `DIR` is a folder

@@ -377,12 +377,12 @@ impl Remote for ScriptedRemote {
         path: &str,
         content: &mut (dyn AsyncRead + Send + Unpin),
     ) -> Result<(), TransportError> {
-        super::rescue::check_path(path)?;
+        super::stream::check_path(path)?;
         let mut bytes = Vec::new();
         content.read_to_end(&mut bytes).await.map_err(|error| TransportError::Protocol {
             message: format!("cannot read what goes to {path}: {error}"),
         })?;
-        self.scripted.act(&self.host, "stream", path.to_owned(), super::rescue::STALL).await?;
+        self.scripted.act(&self.host, "stream", path.to_owned(), super::stream::STALL).await?;
         let key = (self.host.clone(), path.to_owned());
         self.scripted.book().files.entry(key).or_default().extend(bytes);
         Ok(())

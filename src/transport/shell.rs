@@ -6,8 +6,9 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::time::Instant;
 
 use super::bounded::Bounded;
-use super::rescue::{self, CopyError};
-use super::wire::{self, Expected, Identity, Line, Parser};
+use super::parser::{Identity, Line, Parser};
+use super::stream::{self, CopyError};
+use super::wire::{self, Expected};
 use super::{Frame, OnPart, PartEnd, TransportError, classify};
 
 /// Writer to the host shell.
@@ -173,7 +174,7 @@ impl HostShell {
         content: &mut (dyn AsyncRead + Send + Unpin),
     ) -> (Result<u64, CopyError>, Option<bool>) {
         let text = wire::stream(&self.nonce, path);
-        let begun = tokio::time::timeout(rescue::STALL, self.answer(&text)).await;
+        let begun = tokio::time::timeout(stream::STALL, self.answer(&text)).await;
         match begun {
             Ok(Ok(Line::Begin(0))) => {}
             Ok(Ok(Line::End(0, status))) => return (Ok(0), Some(status == 0)),
@@ -184,12 +185,12 @@ impl HostShell {
                 self.unsent.write(&mut self.writer).await;
             }
         };
-        if tokio::time::timeout(rescue::STALL, rest).await.is_err() {
+        if tokio::time::timeout(stream::STALL, rest).await.is_err() {
             return (Ok(0), None);
         }
-        let copied = rescue::copy(content, &mut self.writer).await;
+        let copied = stream::copy(content, &mut self.writer).await;
         self.end().await;
-        match tokio::time::timeout(rescue::STALL, self.answer("")).await {
+        match tokio::time::timeout(stream::STALL, self.answer("")).await {
             Ok(Ok(Line::End(0, status))) => (copied, Some(status == 0)),
             _ => (copied, None),
         }

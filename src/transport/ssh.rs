@@ -20,17 +20,18 @@ use tokio::sync::Semaphore;
 
 use super::askpass::{Answer, PasswordLogins};
 use super::bastion::Bastions;
+use super::escalation::Way;
 use super::launch::{self, Launch};
 use super::login::{self, Login, NotResumed, Session};
+use super::password_trial::{Trial, Trials, Turn};
+use super::persistent::{Kept, Place, Warm};
 use super::run_dir::RunDir;
 use super::shell::ShellError;
 use super::ssh_config::{self, Client, File};
-use super::sudo::Way;
-use super::trial::{Trial, Trials, Turn};
-use super::warm::{Keep, Kept, Place, Warm};
+use super::ssh_settings::SshSettings;
 use super::wire::Expected;
 use super::{
-    CONNECT, ConnectKind, Frame, OnPart, Remote, Transport, TransportError, classify, process, rescue,
+    ConnectKind, Frame, OnPart, Remote, Transport, TransportError, classify, process, rescue, stream,
 };
 use crate::backoff::Backoff;
 use crate::disk;
@@ -43,50 +44,6 @@ const REVIVE: Duration = Duration::from_secs(20);
 const KILLED: u32 = 2;
 /// Time limit for the orderly end of a login.
 const GRACE: Duration = Duration::from_secs(1);
-
-/// Settings of a run for its logins.
-#[derive(Debug, Clone)]
-pub struct SshSettings {
-    /// `$XDG_RUNTIME_DIR`; sockets go below it, else below /tmp.
-    pub runtime_dir: Option<Utf8PathBuf>,
-    /// Directory to which the `ssh_config` of the run is written, to be kept with its journal; else it goes
-    /// with the sockets when the run ends.
-    pub config_dir: Option<Utf8PathBuf>,
-    /// The user's and the system's own `ssh_config`, read after ours: with `-F` ssh reads neither by itself.
-    pub user_files: Vec<Utf8PathBuf>,
-    /// For TCP, banner and key exchange together.
-    pub connect_timeout: Duration,
-    /// Logins that are under way at once; the controller's cores are the limit.
-    pub logins: usize,
-    /// Logins that are under way at once through one jump host: its `MaxStartups` is 10:30:100.
-    pub ramp: usize,
-    /// Whether somebody is there to be asked for the passphrase or code of a jump host.
-    pub terminal: bool,
-    /// Whether the key of a host that `known_hosts` does not have is taken and written there: only
-    /// for looking at keys into a throw-away file, never for a run.
-    pub accept_new: bool,
-    /// Logs in by password where a host has no key yet.
-    pub passwords: Option<PasswordLogins>,
-    /// Lets logins stay where `ssh.persist` says so; without it none does.
-    pub keep: Option<Keep>,
-}
-
-impl Default for SshSettings {
-    fn default() -> Self {
-        Self {
-            runtime_dir: None,
-            config_dir: None,
-            user_files: vec!["~/.ssh/config".into(), "/etc/ssh/ssh_config".into()],
-            connect_timeout: CONNECT,
-            logins: 64,
-            ramp: 8,
-            terminal: false,
-            accept_new: false,
-            passwords: None,
-            keep: None,
-        }
-    }
-}
 
 /// Opens hosts by the `ssh` program.
 #[derive(Debug)]
@@ -610,13 +567,13 @@ impl Remote for SshRemote {
         if self.launch.is_some() {
             return Err(launch::no_streams());
         }
-        rescue::check_path(path)?;
+        stream::check_path(path)?;
         let login = self.login.as_ref().ok_or_else(closed)?;
         let expected = self.shared.expected(&self.host, &self.way);
         match login.stream(&self.way, expected, path, content).await {
             Some(result) => result,
             // No second session: in pieces through the host shell.
-            None => rescue::stream_in_frames(self, path, content).await,
+            None => stream::stream_in_frames(self, path, content).await,
         }
     }
 

@@ -6,8 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::process::{Command, Output, Stdio};
 
-use serde_json::Value as Json;
-
 use crate::config::Span;
 use crate::inventory::{Host, Ssh, TransportKind};
 
@@ -61,8 +59,8 @@ pub(super) fn host(name: &str) -> Host {
         transport: TransportKind::Ssh,
         ssh: Ssh::default(),
         vars: crate::inventory::Vars::default(),
-        nics: Json::Null,
-        expect: Json::Null,
+        nics: Vec::new(),
+        expect: crate::inventory::Expect::default(),
         mesh_user: None,
         span: Span::NONE,
     }

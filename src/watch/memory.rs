@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::message::{Change, ChangeKind};
 use super::outbox::Outbox;
 use super::round::{Heard, Round};
 use crate::events::CheckStatus;
@@ -38,37 +39,6 @@ struct Entry {
     returns: u32,
     /// When it was told as recovered.
     recovered: Option<Timestamp>,
-}
-
-/// Kind of change of a finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ChangeKind {
-    /// It was not there.
-    New,
-    /// It was there and is worse now.
-    Worse,
-    /// It is not there any more.
-    Recovered,
-}
-
-/// A change of one host that is to be told.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
-    /// Kind of change.
-    pub kind: ChangeKind,
-    /// The host; empty for the round itself.
-    pub host: String,
-    /// The check, or the task that is not as it should be.
-    pub what: String,
-    /// Severity, or the last one where it has recovered.
-    pub status: CheckStatus,
-    /// Description of the finding.
-    pub message: String,
-    /// Advice about the finding.
-    pub hint: Option<String>,
-    /// Number of times that it came back within a day.
-    pub returns: u32,
 }
 
 /// Everything that one round leaves for the next.

@@ -17,8 +17,8 @@ mod round;
 mod unit;
 mod vendor;
 
-pub use memory::{Change, ChangeKind, Memory};
-pub use message::{Line, Message};
+pub use memory::Memory;
+pub use message::{Change, ChangeKind, Line, Message};
 pub use outbox::{Outbox, Reply};
 pub use post::post;
 pub use round::{Found, Round};

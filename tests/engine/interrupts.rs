@@ -672,7 +672,7 @@ async fn doca_is_in_force_before_what_stands_on_it() {
 name: rdma
 tasks:
   - include: doca-ofed
-    with: { version: \"3.2.1\", key_fingerprint: \"0000 0000 0000 0000 0000  0000 0000 0000 0000 0000\", hold: false }
+    with: { version: \"3.2.1\", hold: false }
   - name: nvidia-peermem
     kernel_module: { name: nvidia-peermem }
 ";
@@ -687,6 +687,8 @@ tasks:
             // Neither apt's repository nor dnf's: that is not what this is about.
             "base.os" => "ID=other\nVERSION_ID=1\nPRETTY_NAME=other\n".to_owned(),
             "base.virtualization" => "none\n".to_owned(),
+            // Whose kind is in the name of Ubuntu's own package.
+            "base.kernel" => "release=6.1\nversion=#1\ncmdline=ro\nlockdown=\nheaders=true\n".to_owned(),
             "base.busy" => "end\n".to_owned(),
             "next_boot" => NEXT_BOOT.to_owned(),
             "base.boot" => {

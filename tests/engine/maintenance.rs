@@ -162,9 +162,10 @@ impl Ran {
 
     /// The run as a person watches it.
     pub(super) fn watched(&self) -> String {
+        use provision::report::screen::{TerminalSettings, Verbosity};
         use provision::report::{Reporter as _, terminal};
-        let mut display = terminal::Terminal::keeping(terminal::TerminalSettings {
-            verbosity: terminal::Verbosity::Normal,
+        let mut display = terminal::Terminal::keeping(TerminalSettings {
+            verbosity: Verbosity::Normal,
             width: None,
             progress: false,
         });

@@ -699,7 +699,7 @@ stat 0:0:41ed:9:1:1:1:/srv
     let ran = run(&world("{}", &format!("name: p\ntasks:{tasks}")), &transport, Mode::Plan, |_| {}).await;
     let promised = |host: &str, key: &str| {
         let session = ran.report.sessions.iter().find(|session| session.name() == host).unwrap();
-        session.promises().of_host(key).cloned()
+        session.promises().of_host::<serde_json::Value>(key)
     };
     for host in ["gpu0", "gpu1", "gpu2", "gpu3"] {
         let failed = host != "gpu2";

@@ -6,7 +6,8 @@ use super::hosts::{MODE, SERVICE, acts, message, moving, names, says, stat, unit
 use super::plans::{plain, snapshot};
 use super::*;
 use provision::report::Reporter as _;
-use provision::report::terminal::{Terminal, TerminalSettings, Verbosity};
+use provision::report::screen::{TerminalSettings, Verbosity};
+use provision::report::terminal::Terminal;
 use provision::transport::Sent;
 
 /// How the tasks of a host went, as the terminal shows it.

@@ -2,15 +2,17 @@
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 #![allow(unreachable_pub, reason = "shared by test binaries")]
 #![allow(clippy::disallowed_methods, reason = "tests start the shells that they test")]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
 
+pub mod folders;
 pub mod runs;
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use provision::config::{Diagnostics, Sources, yaml};
+use provision::config::{Diagnostics, Sources, Yaml, yaml};
 use provision::facts::{Facts, Query, batch};
 use provision::placeholder;
 use provision::resources::{Context, Local, Resource, kinds};
@@ -20,13 +22,21 @@ use provision::transport::{PartEnd, Script};
 /// The shells that every script must run under: those with the tools of GNU, of uutils and of busybox.
 pub const SHELLS: &[&[&str]] = &[&["dash"], UUTILS, &["bash", "--posix"], &["bash"], &["busybox", "sh"]];
 
+/// The shells of a test that takes seconds in each: the usual one and the one that differs most from it. All of them
+/// where `EVERY_CASE` is set, as `make test-years` does each night.
+pub fn some_shells() -> impl Iterator<Item = &'static [&'static str]> + Clone {
+    let every = std::env::var_os("EVERY_CASE").is_some();
+    SHELLS.iter().copied().filter(move |shell| every || ["dash", "busybox"].contains(&shell[0]))
+}
+
 /// A shell that finds the tools of uutils before all others.
 pub const UUTILS: &[&str] = &[concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/uutils.sh")];
 
 /// `{{provision-secret:NAME}}` in the text of a case becomes the placeholder of this run.
 pub fn with_placeholders(text: &str) -> String {
-    let spelled = regex::Regex::new(r"\{\{provision-secret:(\w+)\}\}").unwrap();
-    spelled.replace_all(text, |found: &regex::Captures<'_>| placeholder::of(&found[1])).into_owned()
+    static SPELLED: LazyLock<regex::Regex> =
+        LazyLock::new(|| regex::Regex::new(r"\{\{provision-secret:(\w+)\}\}").unwrap());
+    SPELLED.replace_all(text, |found: &regex::Captures<'_>| placeholder::of(&found[1])).into_owned()
 }
 
 /// Neither files nor templates.
@@ -37,7 +47,7 @@ impl Context for Nothing {
         Err(format!("there is no {src}"))
     }
 
-    fn render(&self, _: &str, text: &str) -> Result<String, String> {
+    fn render(&self, _: &str, text: &str) -> Result<String, provision::config::TextError> {
         Ok(text.to_owned())
     }
 }
@@ -47,7 +57,7 @@ pub fn read(context: &dyn Context, text: &str) -> Arc<dyn Resource> {
     let mut sources = Sources::default();
     let id = sources.add("task.yaml", text);
     let node = yaml::parse(&sources, id).unwrap();
-    let yaml::Yaml::Map(entries) = &node.value else { panic!("{text}") };
+    let Yaml::Map(entries) = &node.value else { panic!("{text}") };
     let (key, value) = &entries[0];
     let kind = kinds().iter().find(|kind| kind.name == key.value).unwrap();
     let mut diagnostics = Diagnostics::default();

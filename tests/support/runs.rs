@@ -13,19 +13,19 @@ use provision::transport::{Arg, Script};
 use serde_json::{Map, Value as Json};
 use sha2::Digest as _;
 
-/// The shell files with their texts, the longest first. Those of resources are called by their stem.
+use super::folders::below;
+
+/// The shell files with their texts, the longest first, called by their stems. Those that ask stand behind `facts/`.
 pub fn shell_files() -> &'static [(String, String)] {
     static FILES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
-        let shell = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/shell");
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
         let mut files = Vec::new();
-        for folder in ["", "facts", "resources"] {
-            for path in fs::read_dir(shell.join(folder)).unwrap().map(|entry| entry.unwrap().path()) {
-                if path.extension().is_some_and(|extension| extension == "sh") {
-                    let name = path.strip_prefix(&shell).unwrap().with_extension("");
-                    let name = name.to_str().unwrap();
-                    let name = name.strip_prefix("resources/").unwrap_or(name).to_owned();
-                    files.push((name, fs::read_to_string(path).unwrap()));
-                }
+        for folder in ["shell", "engine", "facts", "resources"] {
+            for path in below(&root.join(folder), "sh") {
+                let stem = path.file_stem().unwrap().to_str().unwrap();
+                let asks = folder == "facts" && !path.starts_with(root.join("facts/ask"));
+                let name = if asks { format!("facts/{stem}") } else { stem.to_owned() };
+                files.push((name, fs::read_to_string(path).unwrap()));
             }
         }
         files.sort_by_key(|(_, text)| std::cmp::Reverse(text.len()));

@@ -1,6 +1,6 @@
 //! Disks, file systems and file servers.
 
-use super::super::cause::{Cause, Counts, ROW, seen};
+use super::super::cause::{Cause, Counts, ROW, Remedy, seen};
 
 const MEGARAID: &str = "Linux kernel: megasas_transition_to_ready() in drivers/scsi/megaraid/megaraid_sas_base.c, megasas_wait_for_outstanding_fusion() and megasas_reset_fusion() in megaraid_sas_fusion.c, of 4.18 and 6.18";
 const DISK: Cause = Cause { check: "kernel.disks", counts: Counts::Warn, ..ROW };
@@ -8,10 +8,10 @@ const DISK: Cause = Cause { check: "kernel.disks", counts: Counts::Warn, ..ROW }
 pub(in crate::causes) const ROWS: &[Cause] = &[
     Cause {
         id: "nvme.timeout",
-        sign: r"nvme (?<device>nvme[0-9]+): I/O (tag )?[0-9]+ (\([0-9a-f]+\) opcode 0x[0-9a-f]+ \([^)]*\) )?QID [0-9]+ timeout, ",
+        sign: r"nvme (?<device>nvme[0-9]+): I/O (tag )?[0-9]+ (\([0-9a-f]+\) opcode 0x[0-9a-f]+ \([^)]*\) |\([A-Za-z/ ]+\) )?QID [0-9]+ timeout, ",
         says: "did not answer in time",
         means: "A disk did not answer for half a minute.",
-        act: "`nvme smart-log` and `nvme error-log` of the disk; update its firmware; when it returns, replace it",
+        act: "`nvme smart-log` and `nvme error-log` of the disk; update its firmware; when it returns, try default_ps_max_latency_us=0 of nvme_core and another slot before the disk is replaced",
         sources: &[seen(
             "Linux kernel: nvme_timeout() in drivers/nvme/host/pci.c of 4.18 and 6.18",
             "2026-11-29",
@@ -28,6 +28,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         says: "stopped and was reset",
         means: "The controller of a disk stopped; with CSTS=0xffffffff it did not answer on the PCIe bus.",
         act: "look at pcie.aer; update the disk's firmware; where it happens on an idle host, boot with `pcie_aspm=off` and default_ps_max_latency_us=0 of nvme_core",
+        remedy: Remedy::Install,
         sources: &[seen("Linux kernel: nvme_warn_reset() in drivers/nvme/host/pci.c", "2026-11-29")],
         samples: &[
             "[  603.860958] nvme nvme0: controller is down; will reset: CSTS=0xffffffff, PCI_STATUS=0xffff",
@@ -36,11 +37,13 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
     },
     Cause {
         id: "nvme.gone",
+        follows: &["nvme.power_saving"],
         sign: r"nvme (?<device>nvme[0-9]+): (Removing after probe failure|Disabling device after reset failure|Device not ready; aborting (reset|initialisation))",
         says: "was given up",
         means: "The kernel does not use a disk any more, because it does not answer.",
         counts: Counts::Fail,
-        act: "power-cycle the host; when the disk does not come back, reseat it, then replace it",
+        act: "drain the host; look at the lines before it and at lspci; power-cycle the host, where it comes back read `nvme smart-log` and update its firmware, and try default_ps_max_latency_us=0 of nvme_core; where it does not, try another slot before the disk is replaced",
+        remedy: Remedy::Reset,
         sources: &[seen("Linux kernel: drivers/nvme/host/pci.c and core.c", "2026-11-29")],
         samples: &[
             "[  603.9] nvme nvme0: Removing after probe failure status: -19",
@@ -118,7 +121,8 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         sign: r"sd [0-9:]+: \[(?<device>sd[a-z]+)\] (tag#[0-9]+ )?Sense Key : (?<what>Medium Error|Hardware Error)",
         says: "{what}",
         means: "A disk reports that it is damaged.",
-        act: "`smartctl -a` of the disk; replace it",
+        act: "`smartctl -a` of the disk (pending and reallocated sectors, a long self-test); in an array a scrub writes a single sector anew; replace the disk where SMART calls it failing or errors come again",
+        remedy: Remedy::Replace,
         sources: &[seen("Linux kernel: drivers/scsi/scsi_logging.c", "2026-11-29")],
         samples: &["[ 1522.8] sd 2:0:0:0: [sdb] tag#30 Sense Key : Medium Error [current]"],
         ..DISK
@@ -129,7 +133,8 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         says: "was given up",
         means: "The kernel does not use a disk any more, because it does not answer.",
         counts: Counts::Fail,
-        act: "look at its cable or its backplane, power-cycle the host, then replace the disk",
+        act: "look at its cable or its backplane and power-cycle the drained host; `smartctl -a` before the disk is replaced",
+        remedy: Remedy::Reset,
         sources: &[seen(
             "Linux kernel: drivers/scsi/scsi_error.c and scsi_lib.c; drivers/ata/libata-core.c",
             "2026-11-29",
@@ -161,6 +166,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         means: "The adapter of disks met a fault.",
         counts: Counts::Fail,
         act: "power-cycle the host and update the adapter's firmware",
+        remedy: Remedy::Reset,
         ended_by: &["disk.adapter_reset"],
         sources: &[
             seen(MEGARAID, "2026-11-29"),
@@ -182,7 +188,8 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         sign: r"megaraid_sas (?<device>{pci}): Reset successful for scsi[0-9]+",
         says: "its firmware stopped and was started again",
         means: "The adapter of disks met a fault, and its driver brought it back.",
-        act: "update the adapter's firmware; when it returns, replace the adapter",
+        act: "update the adapter's firmware and driver; when it returns, look at its temperature and ask its vendor",
+        remedy: Remedy::Install,
         sources: &[seen(MEGARAID, "2026-11-29")],
         samples: &["[ 1540.2] megaraid_sas 0000:3b:00.0: Reset successful for scsi0."],
         ..DISK
@@ -230,7 +237,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
     },
     Cause {
         id: "fs.xfs",
-        sign: r"XFS \((?<device>{disk})\): (Metadata (corruption|CRC error) detected|Corruption (of in-memory data|detected|warning)|metadata I/O error|log I/O error|Filesystem has been shut down|xfs_do_force_shutdown|Unmount and run xfs_repair|I/O Error Detected)",
+        sign: r"XFS \((?<device>{disk})\): (Metadata (corruption|CRC error) detected|Corruption (of in-memory data|detected|warning)|metadata I/O error|log I/O error|Filesystem has been shut down|xfs_do_force_shutdown|Unmount and run xfs_repair|I/O Error Detected|empty log check failed|log mount/recovery failed|log mount failed)",
         says: "the file system is damaged",
         means: "The file system found itself damaged, or its disk does not answer; it may be shut down.",
         counts: Counts::Fail,
@@ -280,7 +287,8 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         sign: r"md/raid[0-9]*:(?<device>md[A-Za-z0-9_]+): Disk failure on (?<disk>[a-z0-9]+), disabling device",
         says: "lost its disk {disk}",
         means: "A RAID runs without one of its disks.",
-        act: "`cat /proc/mdstat`; replace the disk and add the new one (`mdadm --add`)",
+        act: "`cat /proc/mdstat`, then `smartctl -a` and the kernel's log of the disk: add it again (`mdadm --re-add`) where only its cable or power failed, else a new one (`mdadm --add`)",
+        remedy: Remedy::Replace,
         ended_by: &["md.recovered"],
         sources: &[seen("Linux kernel: drivers/md/raid1.c, raid5.c, raid10.c", "2026-11-29")],
         samples: &[
@@ -295,6 +303,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         says: "started without all of its disks",
         means: "A RAID runs without one of its disks since the host was booted.",
         act: "`cat /proc/mdstat`; look whether the disk only fell off, and add it or a new one (`mdadm --add`)",
+        remedy: Remedy::Settings,
         ended_by: &["md.recovered"],
         sources: &[seen(
             "Linux kernel: drivers/md/raid1.c, raid5.c, raid10.c of 4.18 and 6.18",
@@ -322,7 +331,8 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         sign: r"md/raid[0-9]*:(?<device>md[A-Za-z0-9_]+): (read error not correctable|too many read errors)",
         says: "a disk of it cannot be read",
         means: "A disk of a RAID has a place that cannot be read.",
-        act: "`smartctl -a` of the disk that the line names; replace it",
+        act: "`smartctl -a` of the disk that the line names and a long self-test; replace it where SMART calls it failing or errors come again",
+        remedy: Remedy::Replace,
         sources: &[seen("Linux kernel: drivers/md/raid5.c", "2026-11-29")],
         samples: &["[  368.433692] md/raid:md0: read error not correctable (sector 555480 on sdc1)."],
         ..DISK
@@ -358,6 +368,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         means: "A pool of thin volumes is full or broken: what writes to it waits or fails.",
         counts: Counts::Fail,
         act: "`lvs -a` says which pool and what of it is full, data or metadata: extend that (lvextend); a pool in the mode of failure is mended by `lvconvert --repair`",
+        remedy: Remedy::Settings,
         ended_by: &["dm.thin_well"],
         sources: &[seen(
             "Linux kernel: notify_of_pool_mode_change() in drivers/md/dm-thin.c of 4.18 and 6.18",
@@ -384,7 +395,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         sign: r"(nfs|NFS): server (?<device>[^ ]+) not responding, (still trying|timed out)",
         says: "the NFS server does not answer",
         means: "A file server does not answer, and programs wait for it.",
-        act: "look at the server and the way to it",
+        act: "look at the server and the way to it: `ping SERVER`, `rpcinfo -t SERVER nfs`, for a mount with RDMA the card and its link; programs go on when it answers",
         ended_by: &["nfs.answers", "nfs.silent"],
         sources: &[seen("Linux kernel: net/sunrpc/clnt.c", "2026-11-29")],
         samples: &["[ 9011.1] nfs: server 10.0.9.5 not responding, still trying"],

@@ -1,10 +1,15 @@
 //! Faults of the kernel itself, and what it ran out of.
 
-use super::super::cause::{Cause, Counts, ROW, seen};
+use super::super::cause::{Cause, Counts, ROW, Remedy, seen};
 
 const FAULT: Cause = Cause {
+    remedy: Remedy::Reset,
     check: "system.kernel_faults",
-    says: "faults of the kernel itself",
+    says: "faults of the kernel itself[, in the module {module}]",
+    near: &[
+        r"RIP: [0-9a-f]{4}:[^ +]+\+0x[0-9a-f/x]+ \[(?<module>[a-z0-9_]+)\]",
+        r"^.*[ ?]([A-Za-z_][A-Za-z0-9_.]*)\+0x[0-9a-f]+/0x[0-9a-f]+ \[(?<module>[a-z0-9_]+)\]",
+    ],
     counts: Counts::Fail,
     act: "drain the host and reboot it; the lines after the one in the evidence name the module that was at work: update it, or report them to its maker",
     ..ROW
@@ -56,6 +61,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
     Cause {
         id: "kernel.panic",
         sign: r"Kernel panic - not syncing: ",
+        follows: &["stall.hard", "stall.soft", "task.blocked"],
         says: "the kernel gave up",
         means: "The kernel stopped; the line says why.",
         sources: &[seen("Linux kernel: kernel/panic.c", "2026-11-29")],
@@ -67,6 +73,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         sign: r"BUG: (Bad page (state|map|cache) in process {comm}  ?(pfn|pte|pmd)|Bad rss-counter state|(KASAN|KFENCE): [a-z-]+ (read |write |in |out)|stack guard page was hit|(TASK|IRQ|NMI|#DF) stack guard page was hit|scheduling while atomic: {comm}/[0-9]+/0x)",
         means: "The kernel found its own memory or state damaged.",
         act: "drain the host and reboot it; when it returns, test its memory (`memtester 1G`, the firmware's own test), and update the module that the lines after it name",
+        remedy: Remedy::Reset,
         sources: &[seen(
             "Linux kernel: mm/page_alloc.c, mm/memory.c, mm/kfence/report.c, kernel/sched/core.c",
             "2026-11-29",
@@ -117,6 +124,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         means: "The host had no memory left and nothing to end.",
         counts: Counts::Fail,
         act: "reboot the host; look what holds the memory (huge pages, tmpfs, a driver)",
+        remedy: Remedy::Reset,
         sources: &[seen("Linux kernel: mm/oom_kill.c", "2026-11-29")],
         samples: &["[ 4512.1] Out of memory and no killable processes..."],
         ..ROW
@@ -129,6 +137,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         means: "A job or a container reached its own limit; the host has memory.",
         counts: Counts::Note,
         act: "give the job more memory, or let it use less",
+        remedy: Remedy::Settings,
         sources: &[seen("Linux kernel: mm/oom_kill.c", "2026-11-29")],
         samples: &[
             "[ 4512.000001] Memory cgroup out of memory: Killed process 123 (httpd) total-vm:1kB, anon-rss:1kB",
@@ -142,6 +151,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         says: "files that could not be opened",
         means: "All programs together opened as many files as the kernel allows.",
         act: "`cat /proc/sys/fs/file-nr` says how many are open; mend the program that does not close them, or raise the limit by the resource `sysctl`",
+        remedy: Remedy::Settings,
         sources: &[seen("Linux kernel: fs/file_table.c", "2026-11-29")],
         samples: &["[ 6512.000001] VFS: file-max limit 1000000 reached"],
         ..ROW

@@ -1,11 +1,12 @@
 //! Processors and memory: machine checks, corrected and lost memory, heat.
 
-use super::super::cause::{Cause, Counts, ROW, When, Worse, seen};
+use super::super::cause::{Cause, Counts, ROW, Remedy, When, Worse, seen};
 
 const RAS: &str = "Linux kernel: Documentation/admin-guide/RAS/main.rst";
 const MODULE: &str = "`ras-mc-ctl --errors` or the management controller says which module it was: reseat it, and replace it when errors go on";
 
-const FAULT: Cause = Cause { check: "system.mce", counts: Counts::Fail, act: MODULE, ..ROW };
+const FAULT: Cause =
+    Cause { remedy: Remedy::Reset, check: "system.mce", counts: Counts::Fail, act: MODULE, ..ROW };
 const SPEED: Cause = Cause { check: "kernel.processors", counts: Counts::Warn, ..ROW };
 
 pub(in crate::causes) const ROWS: &[Cause] = &[
@@ -32,7 +33,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         says: "a corrected machine check",
         means: "A processor or its memory mended an error by itself.",
         counts: Counts::Warn,
-        act: "when it returns, `ras-mc-ctl --errors` or the management controller says which part to replace",
+        act: "when it returns, `ras-mc-ctl --errors` or the management controller says which part it is",
         sources: &[seen(
             "Linux kernel: drivers/edac/mce_amd.c; arch/x86/kernel/cpu/mce/core.c",
             "2026-11-29",
@@ -45,7 +46,15 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
     },
     Cause {
         id: "mce.logged",
-        sign: r"(mce: )?\[Hardware Error\]: Machine check events logged",
+        sign: r"(mce: )?(\[Hardware Error\]: )?Machine check events logged",
+        follows: &[
+            "edac.corrected",
+            "edac.uncorrected",
+            "mce.uncorrected",
+            "mce.corrected",
+            "mce.ras_corrected",
+        ],
+        remedy: Remedy::Look,
         says: "a machine check",
         means: "A machine check was logged; lines beside it, or the logs of rasdaemon and of the management controller, say whether it was corrected.",
         counts: Counts::Warn,
@@ -117,6 +126,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         means: "A memory module has so many errors that it soon has one that cannot be corrected, and it is slow.",
         counts: Counts::Warn,
         act: "replace the module that the line names at the next maintenance; `ras-mc-ctl --errors` has its slot",
+        remedy: Remedy::Replace,
         sources: &[seen("Linux kernel: drivers/edac/edac_mc.c", "2026-11-29")],
         samples: &[
             "Nov  3 17:40:22 gpu0 kernel: EDAC MC0: 29589 CE memory read error on CPU_SrcID#0_Ha#0_Chan#0_DIMM#1 (channel:0 slot:1 page:0x17374e offset:0x0 grain:32 syndrome:0x0 -  OVERFLOW area:DRAM)",
@@ -139,11 +149,12 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
     },
     Cause {
         id: "mce.storm",
-        sign: r"(mce: CMCI storm detected: |CPU[0-9]+ BANK[0-9]+ CMCI storm detected)",
+        sign: r"((mce: )?CMCI storm detected: |CPU[0-9]+ BANK[0-9]+ CMCI storm detected)",
         says: "so many corrected errors that they are no longer counted one by one",
         means: "A processor or its memory corrects so many errors that the kernel only looks now and then.",
         counts: Counts::Warn,
-        act: "`ras-mc-ctl --errors` or the management controller says which part to replace, at the next maintenance",
+        act: "`ras-mc-ctl --errors` or the management controller says which part it is; plan a look at it at the next maintenance",
+        remedy: Remedy::Replace,
         sources: &[seen(
             "Linux kernel: arch/x86/kernel/cpu/mce/intel.c of 4.18; threshold.c of 6.9 and later",
             "2026-11-29",
@@ -229,6 +240,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         says: "microcode was not updated",
         means: "A processor refused its microcode.",
         act: "install the distribution's microcode package (intel-microcode, amd64-microcode) or newer firmware, and reboot",
+        remedy: Remedy::Install,
         sources: &[seen(
             "Linux kernel: apply_microcode_intel() and apply_microcode_amd() in arch/x86/kernel/cpu/microcode/intel.c and amd.c, reload_store() in core.c, of 4.18 and 6.18",
             "2026-11-29",
@@ -245,6 +257,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         says: "the clock of the processors is not used",
         means: "The kernel found that the processors' clock (TSC) is not steady, and took a slow one: each look at the time costs a microsecond.",
         act: "update the firmware; where it is known to be steady, boot with `tsc=reliable`",
+        remedy: Remedy::Install,
         sources: &[seen(
             "Linux kernel: cs_watchdog_read() in kernel/time/clocksource.c of 5.13, 5.18 and 6.18",
             "2026-11-29",

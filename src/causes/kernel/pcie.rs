@@ -1,6 +1,6 @@
 //! The `PCIe` bus, in the words of all kernels since 4.18.
 
-use super::super::cause::{Cause, Counts, ROW, seen};
+use super::super::cause::{Cause, Counts, ROW, Remedy, seen};
 
 const BUS: Cause = Cause { check: "pcie.aer", counts: Counts::Warn, ..ROW };
 const AER: &str = "Linux kernel: drivers/pci/pcie/aer.c of 4.18, 6.8 and 6.18 (Corrected became Correctable, `error received:` became `error message received from`)";
@@ -39,6 +39,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         means: "A transfer on the bus was lost.",
         counts: Counts::Fail,
         act: "drain the host; look whether the device still answers, reseat it or its riser, update the firmware; power-cycle the host when it does not come back",
+        remedy: Remedy::Reset,
         sources: &[seen(AER, "2026-11-29")],
         samples: &[
             "[  431.000012] pcieport 0000:80:01.0: AER: Uncorrected (Fatal) error received: 0000:8a:00.0",
@@ -53,6 +54,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         means: "A transfer on the bus was lost.",
         counts: Counts::Fail,
         act: "drain the host; look whether the device still answers, reseat it or its riser, update the firmware; power-cycle the host when it does not come back",
+        remedy: Remedy::Reset,
         sources: &[seen(AER, "2026-11-29")],
         samples: &[
             "bnxt_en 0000:04:00.0: AER: PCIe Bus Error: severity=Uncorrectable (Fatal), type=Inaccessible, (Unregistered Agent ID)",
@@ -66,7 +68,8 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         says: "did not recover from an error",
         means: "The kernel could not bring a device back after an error on the bus.",
         counts: Counts::Fail,
-        act: "power-cycle the host",
+        act: "drain the host; `lspci -t` shows which device stands below that port and `lspci -s` whether it answers (`rev ff` means no); power-cycle the host; where it comes again, look at the device's seating, riser and power before any part is changed",
+        remedy: Remedy::Reset,
         sources: &[
             seen("Linux kernel: drivers/pci/pcie/err.c", "2026-11-29"),
             seen("Linux kernel: pci_dev_wait() in drivers/pci/pci.c of 4.18 and 6.18", "2026-11-29"),
@@ -151,6 +154,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         says: "reached for memory that it may not use",
         means: "The IOMMU stopped a device: its driver or firmware is wrong, or traffic between devices is sent through the IOMMU.",
         act: "update driver and firmware of the device; on hosts for GPUs boot with `iommu=pt`",
+        remedy: Remedy::Install,
         sources: &[seen("Linux kernel: drivers/iommu/intel/dmar.c; drivers/iommu/amd/iommu.c", "2026-11-29")],
         samples: &[
             "[   21.1] DMAR: [DMA Read NO_PASID] Request device [3b:00.0] fault addr 0xf0000000 [fault reason 0x06] PTE Read access is not set",
@@ -164,6 +168,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         says: "stopped a device that reached for memory that it may not use",
         means: "The IOMMU of an Arm host stopped a device: its driver or firmware is wrong.",
         act: "the lines after it have the stream of the device; update its driver and firmware",
+        remedy: Remedy::Install,
         sources: &[seen(
             "Linux kernel: arm_smmu_evtq_thread() in drivers/iommu/arm/arm-smmu-v3/arm-smmu-v3.c of 4.18 to 6.14; arm_smmu_dump_event() of 6.15 on",
             "2026-11-29",

@@ -1,12 +1,17 @@
 //! Processors and programs that hang in the kernel.
 
-use super::super::cause::{Apart, Cause, Counts, ROW, When, Worse, seen};
+use super::super::cause::{Apart, Cause, Counts, ROW, Remedy, When, Worse, seen};
 
 const STALL: Cause = Cause {
+    remedy: Remedy::Install,
     check: "kernel.stalls",
     counts: Counts::Warn,
-    act: "the lines after it say what the processor was doing: update that driver; in a virtual machine look whether its host has too few processors for it",
+    act: "the lines around it (`RIP:`, `Call Trace:`) say what the processor was doing: a name in brackets at the end is a module, whose driver is to be updated; where it began with an update of the kernel or the image, boot the one before; in a virtual machine look whether its host has too few processors for it",
     apart: &[
+        Apart {
+            beside: &["trace.text_poke"],
+            act: "one processor did not answer the others; where it began with an update, boot the kernel or image before (the boot menu, `rpm-ostree rollback`) or take one with the mended kernel; else look at the trace of the processor that hung, and in a virtual machine whether its host has too few processors; no part is suspected",
+        },
         Apart {
             beside: &["cpu.throttled", "thermal.critical"],
             act: "look at the heat first: see kernel.processors",
@@ -27,6 +32,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         means: "A processor did not answer at all for ten seconds.",
         counts: Counts::Fail,
         act: "drain the host and reboot it; the lines after it name the module that was at work; when it returns on this host alone, look at the management controller's log",
+        remedy: Remedy::Reset,
         sources: &[seen("Linux kernel: kernel/watchdog.c and watchdog_hld.c of 4.18 and 6.18", "2026-11-29")],
         samples: &[
             "[ 8123.1] NMI watchdog: Watchdog detected hard LOCKUP on cpu 17",
@@ -37,7 +43,11 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
     Cause {
         id: "stall.soft",
         sign: r"((NMI )?watchdog: )?BUG: soft lockup - CPU#(?<cpu>[0-9]+) stuck for (?<seconds>[0-9]+)s! \[",
-        says: "a processor was busy in the kernel for long",
+        says: "a processor was busy in the kernel for long[, in the module {module}]",
+        near: &[
+            r"RIP: [0-9a-f]{4}:[^ +]+\+0x[0-9a-f/x]+ \[(?<module>[a-z0-9_]+)\]",
+            r"^.*[ ?]([A-Za-z_][A-Za-z0-9_.]*)\+0x[0-9a-f]+/0x[0-9a-f]+ \[(?<module>[a-z0-9_]+)\]",
+        ],
         means: "A processor ran in the kernel for more than twenty seconds without a pause.",
         worse: &[Worse { when: When::Times(10), counts: Counts::Fail }],
         sources: &[seen(
@@ -88,11 +98,13 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
     },
     Cause {
         id: "task.blocked",
+        follows: &["trace.nfs", "trace.zfs", "trace.lustre", "trace.disk", "trace.nvidia"],
         check: "system.blocked_tasks",
         sign: r"INFO: task (?<name>{comm}):(?<pid>[0-9]+) blocked (in I/O wait )?for more than (?<seconds>[0-9]+) seconds\.",
         says: "processes were blocked",
         means: "A process waits in the kernel and cannot be ended.",
-        act: "the line in the evidence names the process; unless its cause goes away, only a reboot ends it",
+        act: "the line in the evidence names the process, and the stack behind it what it waits for (nfs, a disk, a GPU): mend that first; unless it goes away, only a reboot ends the process",
+        remedy: Remedy::Reset,
         apart: &[
             Apart {
                 beside: &["nfs.silent"],

@@ -62,7 +62,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         severity: Fail,
         expects: "state Completed, status Success, on GPUs behind NVSwitches that report it",
         why: "Until the fabric manager has set up the switches, CUDA fails with error 802, although nvidia-smi reports no problem.",
-        hint: "`systemctl status nvidia-fabricmanager`; its version must equal the driver's exactly",
+        hint: "`systemctl status nvidia-fabricmanager`; its version must equal the driver's exactly; boards of NVLink 5 (B200, B300) need nvlsm and the module ib_umad besides, which Ubuntu's cloud kernels have in linux-modules-extra-$(uname -r)",
         source: "Fabric Manager for NVIDIA NVSwitch Systems (user guide); nvidia-smi(1)",
         run: fabric,
     },

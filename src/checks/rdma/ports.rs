@@ -4,6 +4,7 @@ use crate::checks::shared::values::majority;
 use crate::checks::shared::verdict::{Checked, Findings, Verdict, evidence};
 use crate::checks::{Check, Needs, Subject};
 use crate::events::CheckStatus::Fail;
+use crate::facts::base::network::Network;
 use crate::facts::rdma::{Device, Port};
 use crate::hostlist;
 use crate::words::count;
@@ -67,8 +68,7 @@ fn devices(subject: &Subject<'_>) -> Checked {
     for nic in subject.compute_nics() {
         let known = seen.iter().any(|device| subject.nic_of(device) == Some(nic));
         if !known {
-            let matching = nic.get("match").map(ToString::to_string).unwrap_or_default();
-            findings.wrong(&matching.replace(['{', '}', '"'], ""), "no RDMA device", from, &list);
+            findings.wrong(&nic.matching.to_string(), "no RDMA device", from, &list);
         }
     }
     if let Some(wanted) = expect.count
@@ -140,16 +140,8 @@ fn is_spare(subject: &Subject<'_>, device: &Device, port: &Port) -> bool {
         || expect.count.is_some() && subject.compute_nics().next().is_none();
     let is_down = port.link_layer == "Ethernet" && port.state == "DOWN";
     // A bond or an address says that somebody counts on it.
-    let links = subject.facts.pointer("/network/links").and_then(serde_json::Value::as_array);
-    let used = |link: &serde_json::Value| {
-        let name = link.get("name").and_then(serde_json::Value::as_str);
-        let list = |key: &str| {
-            link.get(key).and_then(serde_json::Value::as_array).is_some_and(|list| !list.is_empty())
-        };
-        let bond = link.get("bond").and_then(serde_json::Value::as_str).is_some_and(|bond| !bond.is_empty());
-        name.is_some() && name == device.netdev() && (list("addresses") || bond)
-    };
-    let counted_on = links.into_iter().flatten().any(used);
+    let link = device.netdev().and_then(|name| subject.base::<Network>()?.link(name));
+    let counted_on = link.is_some_and(|link| !link.addresses.is_empty() || !link.bond.is_empty());
     is_down && !named && !counted_on && !subject.is_up_elsewhere(&device.name, port.number)
 }
 
@@ -169,7 +161,7 @@ fn rate(subject: &Subject<'_>) -> Checked {
         };
         let same = up().filter(|(other, of)| kin(other, of) && of.state == "ACTIVE");
         let usual = || majority(same.map(|(_, port)| port.rate.clone()));
-        let wanted = subject.nic_number(device, "rate_gbps").or(declared);
+        let wanted = subject.nic_of(device).and_then(|nic| nic.rate_gbps).map(u64::from).or(declared);
         let from = port_file(device, port, "rate");
         match (port.rate_gbps, wanted) {
             (None, _) => findings.unknown(&device.name, "its rate cannot be read", from),

@@ -8,8 +8,8 @@ use crate::checks::shared::verdict::{Checked, Findings, Verdict};
 use crate::checks::{Check, Needs, Subject};
 use crate::events::CheckStatus::{Fail, Warn};
 use crate::facts::rdma::{Device, Gid, Port};
+use crate::inventory::NicRole;
 use crate::inventory::expect::LinkLayer;
-use crate::inventory::host::is_compute;
 
 const DEVINFO: &str = "ibv_devinfo -v";
 
@@ -381,15 +381,15 @@ fn nccl_hca(subject: &Subject<'_>) -> Checked {
     };
     let line = format!("NCCL_IB_HCA={value}");
     // Where `nics:` names cards of jobs, the others are not theirs.
-    let listed = subject.host.nics.as_array().is_some_and(|nics| nics.iter().any(is_compute));
+    let listed = subject.compute_nics().next().is_some();
     let mut findings = Findings::default();
     let mut selected = 0;
     for device in &devices {
-        let role = subject.nic_of(device).map(|nic| nic.get("role").and_then(serde_json::Value::as_str));
+        let role = subject.nic_of(device).map(|nic| nic.role);
         let chosen = selects(value, &device.name);
         selected += usize::from(chosen);
         match role {
-            Some(Some(role @ ("storage" | "management"))) if chosen => {
+            Some(Some(role @ (NicRole::Storage | NicRole::Management))) if chosen => {
                 findings.wrong(
                     &device.name,
                     format!("selected, although it is for {role}"),
@@ -397,7 +397,7 @@ fn nccl_hca(subject: &Subject<'_>) -> Checked {
                     &line,
                 );
             }
-            Some(None | Some("compute")) if !chosen => {
+            Some(None | Some(NicRole::Compute)) if !chosen => {
                 findings.wrong(&device.name, "a compute card that is not selected", file.clone(), &line);
             }
             None if chosen && listed => {

@@ -2,25 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
-use super::subject::Subject;
+use super::subject::{Baseline, Subject};
 use super::verdict::Verdict;
-
-/// Counters of one host at one time.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Baseline {
-    /// When.
-    pub at: String,
-    /// Of which boot: a reboot sets counters to nothing.
-    pub boot: String,
-    /// `rdma mlx5_0/1 symbol_error` to its value.
-    pub counters: BTreeMap<String, u64>,
-}
-
-/// Counters of all hosts of a cluster.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Baselines(pub BTreeMap<String, Baseline>);
+use crate::facts::base::ids::Ids;
 
 impl Baseline {
     /// The counters of a host now; none where nothing is counted.
@@ -29,7 +13,7 @@ impl Baseline {
         if counters.is_empty() {
             return None;
         }
-        let boot = subject.fact("/ids/boot_id").unwrap_or_default().to_owned();
+        let boot = subject.fact("facts.ids.boot_id", |ids: &Ids| &ids.boot_id).unwrap_or_default().to_owned();
         Some(Self { at: now.to_owned(), boot, counters })
     }
 }
@@ -117,7 +101,8 @@ pub(in crate::checks) fn growth(
             "this is the first verify; the next one compares its counters with these".to_owned(),
         ));
     };
-    let rebooted = subject.fact("/ids/boot_id").is_ok_and(|boot| boot != before.boot);
+    let rebooted =
+        subject.fact("facts.ids.boot_id", |ids: &Ids| &ids.boot_id).is_ok_and(|boot| boot != before.boot);
     let (mut grown, mut full) = (Vec::new(), Vec::new());
     for (device, counter, count) in now {
         let key = format!("{group} {device} {counter}");

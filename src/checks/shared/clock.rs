@@ -1,6 +1,6 @@
 //! The clocks of the hosts beside each other.
 
-use super::compare::who;
+use super::comparison::who;
 use super::subject::Subject;
 use super::verdict::{Checked, Verdict, evidence};
 use crate::events::CheckStatus::Fail;

@@ -1,14 +1,12 @@
 //! Hosts against each other: values that the hosts of the same groups share, and values that no two do.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::comparison::{Comparison, near, who};
 use super::subject::Subject;
 use super::verdict::{Checked, Verdict, evidence};
 use crate::checks::Check;
-use crate::checks::fleet::COMPARED;
-use crate::facts::clock::Offset;
-use crate::hostlist;
 use crate::words::count;
 
 /// Reads from a host the values that are compared.
@@ -30,41 +28,22 @@ pub(in crate::checks) enum How {
     Whole,
 }
 
-/// A check that compares hosts.
-pub(in crate::checks) struct Compared {
-    pub(in crate::checks) check: Check,
+/// A property in which hosts are compared.
+pub(in crate::checks) struct Property {
+    /// The id of its check.
+    pub(in crate::checks) id: &'static str,
     pub(in crate::checks) how: How,
     /// Pairs of what the value is of and the value; most have one, without a name.
     pub(in crate::checks) read: Read,
 }
 
-/// Hosts by their value of one thing.
-#[derive(Debug, Default)]
-struct Values {
-    hosts: BTreeMap<String, Vec<String>>,
-    total: usize,
+/// A check that compares hosts.
+pub(in crate::checks) struct Compared {
+    pub(in crate::checks) check: Check,
+    pub(in crate::checks) property: Property,
 }
 
-/// All hosts of a run as they compare.
-#[derive(Debug, Default)]
-pub struct Comparison {
-    /// By check, groups and what the value is of.
-    same: BTreeMap<(&'static str, String, String), Values>,
-    /// By check and value.
-    unique: BTreeMap<(&'static str, String), Vec<String>>,
-    /// Number of hosts that have such a value at all, by check.
-    holders: BTreeMap<&'static str, usize>,
-    /// Offset of each host's clock: how far it is ahead of that of the machine that asks.
-    pub(in crate::checks) clocks: BTreeMap<String, Offset>,
-    /// Ports that are up, by groups of hosts: device and number.
-    ports: BTreeSet<(String, String, u32)>,
-}
-
-impl Compared {
-    fn find(id: &str) -> Option<&'static Self> {
-        COMPARED.iter().find(|one| one.check.id == id)
-    }
-
+impl Property {
     /// The check of the host by itself.
     fn after(&self) -> Option<&'static str> {
         match self.how {
@@ -95,12 +74,12 @@ impl Compared {
 
 impl Comparison {
     /// Looks at all hosts.
-    pub fn new(subjects: &[Subject<'_>]) -> Arc<Self> {
+    pub(in crate::checks) fn new(compared: &[Compared], subjects: &[Subject<'_>]) -> Arc<Self> {
         let mut fleet = Self::default();
         for (subject, one) in
-            subjects.iter().flat_map(|subject| COMPARED.iter().map(move |one| (subject, one)))
+            subjects.iter().flat_map(|subject| compared.iter().map(move |one| (subject, &one.property)))
         {
-            let (id, name) = (one.check.id, &subject.host.name);
+            let (id, name) = (one.id, &subject.host.name);
             match one.how {
                 How::Alike { .. } => {
                     let peers = one.peers(subject);
@@ -147,56 +126,22 @@ impl Subject<'_> {
     }
 }
 
-/// Sizes within 1 % of the middle one are the middle one.
-fn near(values: Values) -> Values {
-    let mut sizes: Vec<u64> = Vec::new();
-    for (value, hosts) in &values.hosts {
-        sizes.extend(std::iter::repeat_n(value.parse::<u64>().unwrap_or(0), hosts.len()));
-    }
-    sizes.sort_unstable();
-    let middle = sizes.get(sizes.len() / 2).copied().unwrap_or(0);
-    let mut merged = Values { total: values.total, ..Values::default() };
-    for (value, hosts) in values.hosts {
-        let size = value.parse::<u64>().unwrap_or(0);
-        let size = if size.abs_diff(middle).saturating_mul(100) <= middle { middle } else { size };
-        merged.hosts.entry(format!("{} GiB", size >> 10)).or_default().extend(hosts);
-    }
-    merged
-}
-
-fn fold(hosts: &[String]) -> String {
-    hostlist::fold(hosts.iter().map(String::as_str))
-}
-
-/// The hosts of a value, the first of them where they are many.
-pub(in crate::checks) fn who(hosts: &[String]) -> String {
-    let text = fold(hosts);
-    if text.chars().count() <= 60 {
-        text
-    } else {
-        format!("{} ...", text.chars().take(60).collect::<String>())
-    }
-}
-
-pub(in crate::checks) fn same(subject: &Subject<'_>, id: &'static str) -> Checked {
+pub(in crate::checks) fn same(subject: &Subject<'_>, property: &Property) -> Checked {
     let Some(fleet) = subject.fleet.as_deref() else {
         return Err(Verdict::Skip("there is no other host to compare with".to_owned()));
     };
-    let Some(kind) = Compared::find(id) else {
-        return Err(Verdict::Skip("there is nothing to compare".to_owned()));
-    };
-    let own = kind.of(subject);
+    let own = property.of(subject);
     if own.is_empty() {
         // What keeps it from being known is the finding of another check.
-        let told = kind.after().filter(|_| !(kind.read)(subject).is_empty());
+        let told = property.after().filter(|_| !(property.read)(subject).is_empty());
         let text =
             told.map_or_else(|| "this host has no value to compare".to_owned(), |id| format!("see {id}"));
         return Err(Verdict::Skip(text));
     }
-    let peers = kind.peers(subject);
+    let peers = property.peers(subject);
     let (mut messages, mut lines, mut pass, mut compared) = (Vec::new(), Vec::new(), Vec::new(), false);
     for (of, value) in own {
-        let Some(values) = fleet.same.get(&(id, peers.clone(), of.clone())) else { continue };
+        let Some(values) = fleet.same.get(&(property.id, peers.clone(), of.clone())) else { continue };
         if values.total < 2 {
             continue;
         }
@@ -251,23 +196,21 @@ pub(in crate::checks) fn same(subject: &Subject<'_>, id: &'static str) -> Checke
     Ok(Verdict::Pass(pass.join("; ")))
 }
 
-pub(in crate::checks) fn alone(subject: &Subject<'_>, id: &'static str) -> Checked {
+pub(in crate::checks) fn alone(subject: &Subject<'_>, property: &Property) -> Checked {
     let Some(fleet) = subject.fleet.as_deref() else {
         return Err(Verdict::Skip("there is no other host to compare with".to_owned()));
     };
-    let Some(kind) = Compared::find(id) else {
-        return Err(Verdict::Skip("there is nothing to compare".to_owned()));
-    };
-    let own: BTreeSet<String> = (kind.read)(subject).into_iter().map(|(_, value)| value).collect();
+    let own: BTreeSet<String> = (property.read)(subject).into_iter().map(|(_, value)| value).collect();
     if own.is_empty() {
         return Err(Verdict::Skip("this host has no value to compare".to_owned()));
     }
-    if fleet.holders.get(id).is_none_or(|hosts| *hosts < 2) {
+    if fleet.holders.get(property.id).is_none_or(|hosts| *hosts < 2) {
         return Err(Verdict::Skip("no other host has this value".to_owned()));
     }
     let (mut messages, mut lines) = (Vec::new(), Vec::new());
     for value in &own {
-        let Some(hosts) = fleet.unique.get(&(id, value.clone())).filter(|hosts| hosts.len() > 1) else {
+        let Some(hosts) = fleet.unique.get(&(property.id, value.clone())).filter(|hosts| hosts.len() > 1)
+        else {
             continue;
         };
         messages.push(format!("{} have the same: {value}", who(hosts)));

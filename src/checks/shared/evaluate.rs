@@ -2,12 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use super::compare::Comparison;
+use super::comparison::Comparison;
 use super::subject::Subject;
 use super::verdict::{Verdict, evidence};
+use crate::checks::fleet::COMPARED;
 use crate::checks::host::PROVEN;
 use crate::checks::{Check, Needs, TABLE};
 use crate::events::{CheckResult, CheckStatus};
+use crate::facts::card_settings::CardSettingsQuery;
+use crate::facts::containers::ContainersQuery;
 use crate::facts::driver::DriverQuery;
 use crate::facts::driver_upkeep::UpkeepQuery;
 use crate::facts::fabric::FabricQuery;
@@ -44,18 +47,20 @@ const FACTS: &[&str] = &[
 /// Returns the queries that the checks need.
 pub fn queries() -> BTreeSet<Query> {
     let facts = FACTS.iter().filter_map(|name| facts::base(name));
-    let probes: [Query; 11] = [
+    let probes: [Query; 13] = [
         LogQuery.into(),
         RdmaQuery.into(),
         FirewallQuery.into(),
         SystemQuery.into(),
         SoftwareQuery.into(),
         FabricQuery.into(),
+        CardSettingsQuery.into(),
         DriverQuery { whole: false }.into(),
         UpkeepQuery.into(),
         NextBootQuery.into(),
         NvidiaQuery.into(),
         LoginQuery.into(),
+        ContainersQuery.into(),
     ];
     facts.chain(probes).collect()
 }
@@ -73,7 +78,7 @@ pub struct Conclusion {
 
 /// Makes every check on every host.
 pub fn evaluate(subjects: &mut [Subject<'_>]) -> Vec<Conclusion> {
-    let fleet = Comparison::new(subjects);
+    let fleet = Comparison::new(COMPARED, subjects);
     for subject in subjects.iter_mut() {
         subject.fleet = Some(fleet.clone());
     }

@@ -30,7 +30,7 @@ pub(in crate::checks) fn wanted(subject: &Subject<'_>) -> Result<bool, Verdict> 
 
 /// Whether DMA-BUF is possible, or what it lacks.
 pub(in crate::checks) fn dmabuf(subject: &Subject<'_>) -> Result<(), String> {
-    let release = subject.fact("/kernel/release").unwrap_or("").to_owned();
+    let release = subject.kernel().unwrap_or("").to_owned();
     if !kernel_from(&release, (5, 12)) {
         return Err(format!("kernel {release} has no DMA-BUF for RDMA"));
     }
@@ -58,7 +58,7 @@ pub(in crate::checks) fn open_module_offers_it(subject: &Subject<'_>) -> bool {
     let driven = |name: &str| models::find(name).is_some();
     loaded.open == Some(false)
         && branch.is_some_and(|branch| branch >= OPEN_SINCE)
-        && kernel_from(subject.fact("/kernel/release").unwrap_or(""), (5, 12))
+        && kernel_from(subject.kernel().unwrap_or(""), (5, 12))
         && subject.gpus().is_ok_and(|gpus| gpus.iter().all(|(_, gpu)| driven(&gpu.name)))
         && cards_take_it(subject)
 }

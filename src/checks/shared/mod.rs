@@ -3,6 +3,7 @@
 pub(super) mod baseline;
 pub(super) mod clock;
 pub(super) mod compare;
+pub(super) mod comparison;
 pub(super) mod evaluate;
 pub(super) mod gpudirect;
 pub(super) mod log;

@@ -1,14 +1,20 @@
 //! One host as checks see it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value as Json;
+use serde::{Deserialize, Serialize};
 
-use super::baseline::Baseline;
-use super::compare::Comparison;
+use super::comparison::Comparison;
 use super::verdict::Verdict;
-use crate::facts::base::network::mtu;
+use crate::facts::base::Fact;
+use crate::facts::base::kernel::Kernel;
+use crate::facts::base::modules::Modules;
+use crate::facts::base::network::Network;
+use crate::facts::base::pci::Pci;
+use crate::facts::base::virtualization::Virtualization;
+use crate::facts::card_settings::{CardSettings, CardSettingsQuery};
 use crate::facts::clock::{Offset, OffsetQuery};
+use crate::facts::containers::{self, ContainersQuery};
 use crate::facts::driver::{Driver, DriverQuery, Loaded};
 use crate::facts::driver_upkeep::{Peermem, Upkeep, UpkeepQuery};
 use crate::facts::fabric::{Fabric, FabricQuery};
@@ -22,9 +28,25 @@ use crate::facts::software::{Software, SoftwareQuery};
 use crate::facts::system::{System, SystemQuery};
 use crate::facts::view::{View, ViewQuery};
 use crate::facts::{Facts, Gap, GapKind, Known, Question, Seen};
-use crate::inventory::expect::{Expect, ExpectDriver, ExpectGpu, ExpectNetwork, ExpectRdma, ExpectSystem};
-use crate::inventory::host::is_compute;
-use crate::inventory::{Host, Promises};
+use crate::inventory::expect::{
+    Expect, ExpectContainers, ExpectDriver, ExpectGpu, ExpectNetwork, ExpectRdma, ExpectSystem,
+};
+use crate::inventory::{Declared, Host, Nic, Promises};
+
+/// Counters of one host at one time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Baseline {
+    /// When.
+    pub at: String,
+    /// Of which boot: a reboot sets counters to nothing.
+    pub boot: String,
+    /// `rdma mlx5_0/1 symbol_error` to its value.
+    pub counters: BTreeMap<String, u64>,
+}
+
+/// Counters of all hosts of a cluster.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Baselines(pub BTreeMap<String, Baseline>);
 
 /// The view of a host behind a launcher, and that of a new login to compare it with.
 #[derive(Debug)]
@@ -62,8 +84,6 @@ pub struct Subject<'a> {
     pub host: &'a Host,
     /// Declared expectations: by `expect:`, else by tasks.
     pub expect: Expect,
-    /// The basic facts.
-    pub facts: Json,
     /// Tasks of the inventory that need no change on it.
     pub proven_tasks: u64,
     /// Tasks of the inventory that are to change, failed or are blocked on it.
@@ -74,26 +94,19 @@ pub struct Subject<'a> {
     pub baseline: Option<&'a Baseline>,
     /// The view behind a launcher.
     pub job: Option<&'a JobView>,
+    /// `expect:` of the inventory.
+    declared: Declared,
     answers: &'a Facts,
     promises: Option<&'a Promises>,
 }
 
 impl<'a> Subject<'a> {
     /// A host with what is known of it.
-    ///
-    /// # Errors
-    /// When its `expect:` cannot be read, which validation of the inventory finds first.
-    pub fn new(host: &'a Host, answers: &'a Facts, proven_tasks: u64) -> Result<Self, serde_json::Error> {
-        let expect = if host.expect.is_null() {
-            Expect::default()
-        } else {
-            serde_json::from_value(host.expect.clone())?
-        };
-        let facts = answers.view();
-        Ok(Self {
+    pub fn new(host: &'a Host, answers: &'a Facts, proven_tasks: u64) -> Self {
+        Self {
             host,
-            expect,
-            facts,
+            expect: host.expect.clone(),
+            declared: Declared::from(&host.expect),
             proven_tasks,
             open_tasks: 0,
             baseline: None,
@@ -101,7 +114,7 @@ impl<'a> Subject<'a> {
             fleet: None,
             answers,
             promises: None,
-        })
+        }
     }
 
     /// The same host as a job sees it; `None` where no job started.
@@ -110,7 +123,7 @@ impl<'a> Subject<'a> {
         Some(Self {
             host: self.host,
             expect: self.expect.clone(),
-            facts: answers.view(),
+            declared: Declared::from(&self.host.expect),
             proven_tasks: 0,
             open_tasks: 0,
             fleet: None,
@@ -122,27 +135,23 @@ impl<'a> Subject<'a> {
     }
 
     /// The same with what its tasks promise, where `expect:` says nothing.
-    ///
-    /// # Errors
-    /// When that cannot be read.
-    pub fn promised(mut self, promises: &'a Promises) -> Result<Self, serde_json::Error> {
+    #[must_use]
+    pub fn promised(mut self, promises: &'a Promises) -> Self {
         if !promises.is_empty() {
-            self.expect = serde_json::from_value(promises.complete(&self.host.expect))?;
+            self.expect = promises.complete(&self.host.expect);
             self.promises = Some(promises);
         }
-        Ok(self)
+        self
     }
 
     /// Returns the value that tasks promise for a network link; `expect:` and `nics:` take precedence.
     pub fn promised_of<T: serde::de::DeserializeOwned>(&self, key: &str, link: &str) -> Option<T> {
-        serde_json::from_value(self.promises?.of_link(key, link)?.clone()).ok()
+        self.promises?.of_link(key, link)
     }
 
     /// Whether a key below `expect:` is filled in by the tasks, not by the inventory itself.
     pub fn is_promised(&self, key: &str) -> bool {
-        let pointer = format!("/{}", key.replace('.', "/"));
-        self.host.expect.pointer(&pointer).is_none_or(Json::is_null)
-            && self.promises.is_some_and(|promises| promises.of_host(key).is_some())
+        self.declared.get(key).is_none() && self.promises.is_some_and(|promises| promises.has(key))
     }
 
     /// Explains where the expectations of some keys come from, in a sentence for each.
@@ -150,7 +159,7 @@ impl<'a> Subject<'a> {
         let none = Promises::default();
         let promises = self.promises.unwrap_or(&none);
         let origins = |key: &&str| {
-            self.of_nics(key).into_iter().chain(promises.origins(key, &self.host.expect)).collect::<Vec<_>>()
+            self.of_nics(key).into_iter().chain(promises.origins(key, &self.declared)).collect::<Vec<_>>()
         };
         keys.iter().flat_map(origins).collect()
     }
@@ -158,14 +167,13 @@ impl<'a> Subject<'a> {
     /// Explains the value that `nics:` gives a key, which takes precedence for these cards over anything
     /// else.
     fn of_nics(&self, key: &str) -> Option<String> {
-        let field = match key {
-            "network.mtu" => "mtu",
-            "rdma.rate_gbps" => "rate_gbps",
+        let (field, value): (_, fn(&Nic) -> Option<u32>) = match key {
+            "network.mtu" => ("mtu", |nic| nic.mtu),
+            "rdma.rate_gbps" => ("rate_gbps", |nic| nic.rate_gbps),
             _ => return None,
         };
-        let nics = self.host.nics.as_array().into_iter().flatten();
         let values: BTreeSet<String> =
-            nics.filter_map(|nic| Some(nic.get(field)?.as_u64()?.to_string())).collect();
+            self.host.nics.iter().filter_map(value).map(|value| value.to_string()).collect();
         let values = values.into_iter().collect::<Vec<_>>().join(", ");
         (!values.is_empty()).then(|| format!("{key} {values}: by `{field}` of nics in the inventory"))
     }
@@ -204,6 +212,27 @@ impl<'a> Subject<'a> {
     /// Returns the answers of `nvidia-smi` and the driver.
     pub fn nvidia(&self) -> Result<&'a Nvidia, Gap> {
         self.answer(&NvidiaQuery)
+    }
+
+    /// Runtimes of containers, as files have them.
+    ///
+    /// # Errors
+    /// The verdict when they are not known.
+    pub fn container_files(&self) -> Result<&'a containers::Files, Verdict> {
+        self.seen(self.answer(&ContainersQuery).map(|seen| &seen.files), None)
+    }
+
+    /// Versions of the tools of containers.
+    ///
+    /// # Errors
+    /// The gap where they are not known.
+    pub fn containers(&self) -> Result<&'a containers::Containers, Gap> {
+        self.answer(&ContainersQuery)
+    }
+
+    /// Returns the declared expectations of containers.
+    pub fn expect_containers(&self) -> ExpectContainers {
+        self.expect.containers.clone().unwrap_or_default()
     }
 
     /// Returns the state of RDMA in sysfs.
@@ -254,6 +283,11 @@ impl<'a> Subject<'a> {
     /// Returns the facts about the links between GPUs, cards and the fabric.
     pub fn fabric(&self) -> Result<&'a Fabric, Gap> {
         self.answer(&FabricQuery)
+    }
+
+    /// Returns the settings in the firmware of cards.
+    pub fn card_settings(&self) -> Result<&'a CardSettings, Gap> {
+        self.answer(&CardSettingsQuery)
     }
 
     /// The file and the value of a setting of NCCL that all jobs read; the last one counts.
@@ -341,13 +375,12 @@ impl<'a> Subject<'a> {
 
     /// Whether it is a container: kernel, modules and clock are those of the machine around it.
     pub fn is_container(&self) -> bool {
-        self.facts.pointer("/virtualization/container").and_then(Json::as_bool).unwrap_or(false)
+        self.base().is_some_and(|seen: &Virtualization| seen.container)
     }
 
     /// Whether it is a virtual machine: its `PCIe` bridges are not those of the machine.
     pub fn is_guest(&self) -> bool {
-        let kind = self.facts.pointer("/virtualization/kind").and_then(Json::as_str);
-        kind.is_some_and(|kind| kind != "none") && !self.is_container()
+        self.base().is_some_and(Virtualization::is_guest)
     }
 
     /// The verdict on what belongs to the kernel, where that is somebody else's.
@@ -363,24 +396,31 @@ impl<'a> Subject<'a> {
         Ok(())
     }
 
-    /// A text of the facts.
+    /// A basic fact.
+    pub fn base<F: Fact>(&self) -> Option<&'a F> {
+        self.answers.base()
+    }
+
+    /// A text of a basic fact; `name` is what templates call it.
     ///
     /// # Errors
     /// The verdict when it is not known.
-    pub fn fact(&self, path: &str) -> Result<&str, Verdict> {
-        let text = self.facts.pointer(path).and_then(Json::as_str).filter(|text| !text.is_empty());
-        text.ok_or_else(|| {
-            Verdict::unknown(
-                "the host gave no answer",
-                &format!("facts{}", path.replace('/', ".")),
-                "no answer",
-            )
-        })
+    pub fn fact<F: Fact>(&self, name: &str, text: fn(&F) -> &str) -> Result<&'a str, Verdict> {
+        let text = self.base().map(text).filter(|text| !text.is_empty());
+        text.ok_or_else(|| Verdict::unknown("the host gave no answer", name, "no answer"))
+    }
+
+    /// The release of the kernel that runs.
+    ///
+    /// # Errors
+    /// The verdict when it is not known.
+    pub fn kernel(&self) -> Result<&'a str, Verdict> {
+        self.fact("facts.kernel.release", |kernel: &Kernel| &kernel.release)
     }
 
     /// The MTU of a link.
     pub fn mtu(&self, link: &str) -> Option<u32> {
-        mtu(self.facts.get("network")?, link)
+        self.base::<Network>()?.mtu(link)
     }
 
     /// Returns the declared expectations of the driver.
@@ -390,20 +430,20 @@ impl<'a> Subject<'a> {
 
     /// GPUs on the PCI bus, whether or not a driver knows them; `None` when the bus is not readable.
     pub fn pci_gpus(&self) -> Option<Vec<(String, String)>> {
-        let gpus = self.facts.pointer("/pci/gpus")?.as_array()?;
-        let text = |gpu: &Json, key: &str| gpu.get(key).and_then(Json::as_str).unwrap_or("").to_owned();
-        let nvidia = gpus.iter().filter(|gpu| text(gpu, "vendor") == "10de");
-        Some(nvidia.map(|gpu| (text(gpu, "address"), text(gpu, "model"))).collect())
+        let nvidia = self.base::<Pci>()?.gpus.iter().filter(|gpu| gpu.is_nvidia());
+        Some(nvidia.map(|gpu| (gpu.address.clone(), gpu.model.clone())).collect())
+    }
+
+    /// The device of a GPU of NVIDIA that is newer than all that are known here.
+    pub fn newer_gpu(&self) -> Option<&str> {
+        self.base::<Pci>()?.newer_gpu()
     }
 
     /// NVIDIA's GPUs on the PCI bus that have a driver, with its name.
     pub fn gpu_drivers(&self) -> impl Iterator<Item = (&str, &str)> {
-        let gpus = self.facts.pointer("/pci/gpus").and_then(Json::as_array).into_iter().flatten();
-        let of_nvidia = |gpu: &&Json| gpu.get("vendor").and_then(Json::as_str) == Some("10de");
-        gpus.filter(of_nvidia).filter_map(|gpu| {
-            let driver = gpu.get("driver")?.as_str().filter(|driver| !driver.is_empty())?;
-            Some((gpu.get("address")?.as_str()?, driver))
-        })
+        let gpus = self.base::<Pci>().into_iter().flat_map(|pci| &pci.gpus);
+        gpus.filter(|gpu| gpu.is_nvidia() && !gpu.driver.is_empty())
+            .map(|gpu| (gpu.address.as_str(), gpu.driver.as_str()))
     }
 
     /// Whether its GPUs are a board of NVLink 5, whose switches are no PCI devices: HGX B200 and B300. Those of GB200
@@ -415,24 +455,22 @@ impl<'a> Subject<'a> {
 
     /// Whether its GPUs need a fabric manager on this host.
     pub fn needs_fabric_manager(&self) -> bool {
-        let switches = self.facts.pointer("/pci/nvswitches").and_then(Json::as_array);
         self.expect_driver().fabric_manager == Some(true)
-            || switches.is_some_and(|list| !list.is_empty())
+            || self.base().is_some_and(|pci: &Pci| !pci.nvswitches.is_empty())
             || self.is_nvlink5_board()
     }
 
     /// Whether the list of loaded modules is known and has not this one.
     pub fn lacks_module(&self, name: &str) -> bool {
-        let loaded = self.facts.pointer("/modules/loaded").and_then(Json::as_array);
+        let loaded = self.base().map(|modules: &Modules| &modules.loaded);
         loaded.is_some_and(|list| !list.is_empty() && !list.iter().any(|module| module == name))
     }
 
     /// Whether accelerators are on the PCI bus that are not of NVIDIA.
     pub fn has_other_accelerators(&self) -> bool {
-        let list = |path: &str| self.facts.pointer(path).and_then(Json::as_array);
-        let others = |gpu: &&Json| gpu.get("vendor").and_then(Json::as_str) != Some("10de");
-        list("/pci/gpus").into_iter().flatten().any(|gpu| others(&gpu))
-            || list("/pci/accelerators").is_some_and(|list| !list.is_empty())
+        self.base().is_some_and(|pci: &Pci| {
+            !pci.accelerators.is_empty() || pci.gpus.iter().any(|gpu| !gpu.is_nvidia())
+        })
     }
 
     /// Whether it has one GPU and no more should be there.
@@ -507,8 +545,8 @@ impl<'a> Subject<'a> {
     /// Whether RDMA devices are declared.
     pub fn wants_rdma(&self) -> bool {
         // Settings that tasks make for cards say nothing of whether there is one.
-        let declared = self.host.expect.get("rdma").is_some_and(|rdma| !rdma.is_null());
-        (declared || self.is_promised("rdma.devices")) && self.expect_rdma().count != Some(0)
+        (self.host.expect.rdma.is_some() || self.is_promised("rdma.devices"))
+            && self.expect_rdma().count != Some(0)
             || self.compute_nics().next().is_some()
     }
 
@@ -541,19 +579,12 @@ impl<'a> Subject<'a> {
     }
 
     /// Entries of `nics:` that are not for storage or management.
-    pub fn compute_nics(&self) -> impl Iterator<Item = &Json> {
-        let nics = self.host.nics.as_array().map(Vec::as_slice).unwrap_or_default();
-        nics.iter().filter(|nic| is_compute(nic))
+    pub fn compute_nics(&self) -> impl Iterator<Item = &Nic> {
+        self.host.nics.iter().filter(|nic| nic.is_compute())
     }
 
     /// The entry of `nics:` that a device is.
-    pub fn nic_of(&self, device: &Device) -> Option<&Json> {
-        let nics = self.host.nics.as_array()?;
-        nics.iter().find(|nic| device.is(nic))
-    }
-
-    /// A number that `nics:` says of a device.
-    pub fn nic_number(&self, device: &Device, key: &str) -> Option<u64> {
-        self.nic_of(device)?.get(key)?.as_u64()
+    pub fn nic_of(&self, device: &Device) -> Option<&Nic> {
+        self.host.nics.iter().find(|nic| device.is(&nic.matching))
     }
 }

@@ -1,10 +1,9 @@
 //! Limits of logins, and memory that is set aside.
 
-use serde_json::Value as Json;
-
 use crate::checks::shared::verdict::{Checked, Verdict};
 use crate::checks::{Check, Needs, Subject};
 use crate::events::CheckStatus::{Fail, Warn};
+use crate::facts::base::memory::Memory;
 
 pub(in crate::checks) const CHECKS: &[Check] = &[
     Check {
@@ -91,16 +90,15 @@ fn nofile(subject: &Subject<'_>) -> Checked {
     }
 }
 
-fn number(subject: &Subject<'_>, path: &str) -> Result<u64, Verdict> {
-    let number = subject.facts.pointer(path).and_then(Json::as_u64);
-    number.ok_or_else(|| Verdict::unknown("the host gave no answer", "/proc/meminfo", "no answer"))
+fn memory<'a>(subject: &Subject<'a>) -> Result<&'a Memory, Verdict> {
+    subject.base().ok_or_else(|| Verdict::unknown("the host gave no answer", "/proc/meminfo", "no answer"))
 }
 
 fn hugepages(subject: &Subject<'_>) -> Checked {
     let Some(wanted) = subject.expect_system().hugepages else {
         return Err(Verdict::Skip("neither a task nor expect.system.hugepages declares it".to_owned()));
     };
-    let seen = number(subject, "/memory/hugepages/total")?;
+    let seen = memory(subject)?.hugepages.total;
     if seen == wanted {
         return Ok(Verdict::Pass(seen.to_string()));
     }
@@ -112,7 +110,7 @@ fn swap(subject: &Subject<'_>) -> Checked {
     let Some(wanted) = subject.expect_system().swap else {
         return Err(Verdict::Skip("expect.system.swap is not declared".to_owned()));
     };
-    let seen = number(subject, "/memory/swap_mib")?;
+    let seen = memory(subject)?.swap_mib;
     if (seen > 0) == wanted {
         return Ok(Verdict::Pass(format!("{seen} MiB")));
     }

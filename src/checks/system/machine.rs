@@ -1,7 +1,5 @@
 //! The clock, space and the speed of processors.
 
-use serde_json::Value as Json;
-
 use crate::checks::shared::verdict::{Checked, Findings, Verdict};
 use crate::checks::{Check, Needs, Subject};
 use crate::events::CheckStatus::Warn;
@@ -138,7 +136,7 @@ fn disk(subject: &Subject<'_>) -> Checked {
 
 fn shm(subject: &Subject<'_>) -> Checked {
     subject.has_gpus()?;
-    if subject.is_container() && subject.host.expect.pointer("/system").is_none_or(Json::is_null) {
+    if subject.is_container() && subject.host.expect.system.is_none() {
         return Err(Verdict::Skip("in a container its engine sets the limit".to_owned()));
     }
     let gpus = subject.pci_gpus().unwrap_or_default().len() as u64;

@@ -6,6 +6,7 @@ use std::net::Ipv4Addr;
 use crate::checks::shared::verdict::{Checked, Findings, Verdict};
 use crate::checks::{Check, Needs, Subject, network};
 use crate::events::CheckStatus::{Fail, Warn};
+use crate::facts::base::hostname::Hostname;
 use crate::facts::firewall::Backend;
 use crate::facts::rdma::Gid;
 
@@ -111,7 +112,7 @@ fn is_inside(address: Ipv4Addr, network: &str) -> bool {
 }
 
 fn own_name(subject: &Subject<'_>) -> Checked {
-    let name = subject.fact("/hostname")?.to_owned();
+    let name = subject.fact("facts.hostname", |name: &Hostname| &name.0)?.to_owned();
     let addresses = subject.seen(Ok(&subject.system()?.own_name), None)?;
     let from = format!("getent hosts {name}");
     if addresses.is_empty() {

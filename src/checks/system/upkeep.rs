@@ -1,11 +1,10 @@
 //! Services, the kernel that runs, and whether a reboot is due.
 
-use serde_json::Value as Json;
-
 use crate::checks::shared::verdict::{Checked, Findings, Verdict};
 use crate::checks::{Check, Needs, Subject};
 use crate::events::CheckStatus::{Fail, Warn};
 use crate::facts::GapKind;
+use crate::facts::base::boot::Boot;
 
 pub(in crate::checks) const CHECKS: &[Check] = &[
     Check {
@@ -126,7 +125,7 @@ fn kernel(subject: &Subject<'_>) -> Checked {
     let Some(wanted) = subject.expect_system().kernel else {
         return Err(Verdict::Skip("expect.system.kernel is not declared".to_owned()));
     };
-    let seen = subject.fact("/kernel/release")?;
+    let seen = subject.kernel()?;
     if seen == wanted {
         return Ok(Verdict::Pass(seen.to_owned()));
     }
@@ -136,10 +135,7 @@ fn kernel(subject: &Subject<'_>) -> Checked {
 fn reboot(subject: &Subject<'_>) -> Checked {
     subject.has_own_kernel()?;
     subject.has_own_system()?;
-    let texts = |path: &str| -> Option<Vec<&str>> {
-        Some(subject.facts.pointer(path)?.as_array()?.iter().filter_map(Json::as_str).collect())
-    };
-    let Some(reasons) = texts("/boot/reasons") else {
+    let Some(Boot { reasons, .. }) = subject.base() else {
         return Err(Verdict::unknown("the host gave no answer", "facts.boot", "no answer"));
     };
     if reasons.is_empty() {

@@ -368,6 +368,12 @@ fn what_is_told_apart() {
             "unattended-upgrades leaves the nvidia packages alone",
             healthy().with("driver_upkeep", "Unattended-Upgrade \"0\";", "Unattended-Upgrade \"1\";\nline=Unattended-Upgrade::Package-Blacklist {\nline=  \"nvidia-\";\nline=};"),
         ),
+        (
+            "driver.upgrades",
+            Pass,
+            "dnf-automatic leaves the nvidia packages alone",
+            healthy().with("driver_upkeep", "unattended=1", "dnf_automatic=dnf-automatic-install.timer\nexclude= kernel* nvidia*"),
+        ),
         // The GPUs of GB200 hang on its processor.
         (
             "gpu.nic_affinity",

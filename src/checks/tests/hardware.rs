@@ -9,7 +9,7 @@ fn of(site: &Site, check: &str) -> (CheckStatus, String) {
 
 fn hint(site: &Site, check: &str) -> String {
     let (host, answers) = (Host { expect: site.expect.clone(), ..host() }, site.answers());
-    let results = evaluate(&mut [Subject::new(&host, &answers, 0).unwrap()]).remove(0).results;
+    let results = evaluate(&mut [Subject::new(&host, &answers, 0)]).remove(0).results;
     results
         .into_iter()
         .find(|result| result.check == check)
@@ -30,7 +30,7 @@ fn ethernet_ports_without_a_cable_are_no_fault() {
     assert_eq!((status, message.as_str()), (Pass, "2 ports ACTIVE; nothing needs mlx5_2 (down, Ethernet)"));
     // The inventory names it, or it is InfiniBand, or waits for a manager.
     let mut named = spare.clone();
-    named.nics = json!([{ "match": { "pci": "0000:02:00.0" } }]);
+    named.nics = nics(&json!([{ "match": { "pci": "0000:02:00.0" } }]));
     assert_eq!(of(&named, "rdma.port_active").0, Fail);
     let listed = spare.clone().expect(json!({ "rdma": { "devices": ["mlx5_2"] } }));
     assert_eq!(of(&listed, "rdma.port_active").0, Fail);
@@ -48,6 +48,48 @@ fn ethernet_ports_without_a_cable_are_no_fault() {
     let status = |sites: &[(&str, Site)]| compared_all(sites, "rdma.port_active");
     assert_eq!(status(&[("gpu0", up.clone()), ("gpu1", spare.clone()), ("gpu2", up)]), [Pass, Fail, Pass]);
     assert_eq!(status(&[("gpu0", spare.clone()), ("gpu1", spare)]), [Pass, Pass]);
+}
+
+/// Settings of the first card, and what the inventory declares.
+fn set(rows: &str, status: &str, declared: &[&str]) -> Site {
+    let text = section(
+        "mstconfig -d 0000:00:00.0 -e query",
+        &format!("Configurations: Default Current Next Boot\n{rows}"),
+        status,
+    );
+    let mut site = healthy().expect(json!({ "rdma": { "card_settings": declared } }));
+    site.probes.insert("card_settings", text);
+    site
+}
+
+#[test]
+fn settings_in_the_firmware_of_cards() {
+    let check = "rdma.card_settings";
+    let rows =
+        " ATS_ENABLED False(0) False(0) False(0)\n PCI_WR_ORDERING per_mkey(0) per_mkey(0) per_mkey(0)";
+    let waits = "* NUM_OF_VFS 0 0 8\n PCI_WR_ORDERING per_mkey(0) force_relax(1) force_relax(1)";
+    for (rows, declared, status, says) in [
+        (rows, &[][..], Pass, "1 card"),
+        (rows, &["ATS_ENABLED=False", "PCI_WR_ORDERING=0"], Pass, "1 card"),
+        (
+            rows,
+            &["PCI_WR_ORDERING=force_relax"],
+            Fail,
+            "mlx5_0: PCI_WR_ORDERING per_mkey(0), expected force_relax",
+        ),
+        (rows, &["LINK_TYPE_P1=ETH"], Unknown, "mlx5_0: its firmware has no setting LINK_TYPE_P1"),
+        (waits, &["PCI_WR_ORDERING=1"], Warn, "mlx5_0: NUM_OF_VFS 0, and 8 after the next boot"),
+        (waits, &["NUM_OF_VFS=0"], Fail, "mlx5_0: NUM_OF_VFS 0 as expected, and 8 after the next boot"),
+    ] {
+        let (found, message) = of(&set(rows, "0", declared), check);
+        assert_eq!((found, message.as_str()), (status, says), "{declared:?}");
+    }
+    // Without the tool nothing is known; who declared nothing does not care.
+    let (found, message) = of(&set("", "missing", &["ATS_ENABLED=1"]), check);
+    assert_eq!(found, Unknown);
+    assert!(message.contains("mft of DOCA-OFED") && message.contains("package mstflint"), "{message}");
+    assert_eq!(of(&set("", "missing", &[]), check).0, Skip);
+    assert_eq!(of(&healthy(), check).0, Skip);
 }
 
 #[test]
@@ -85,8 +127,8 @@ fn addresses_of_other_kinds() {
 fn access_control_between_gpus_without_cards() {
     let mut site =
         healthy().with("fabric", "SrcValid- ReqRedir-", "SrcValid+ TransBlk- ReqRedir+ CmpltRedir+");
-    site.nics = json!([]);
-    site.expect = Json::Null;
+    site.nics = Vec::new();
+    site.expect = Expect::default();
     site.probes.insert("rdma", section("sysfs", "", "0"));
     assert_eq!(of(&site, "pcie.acs").0, Warn, "NVLink joins them");
     site.probes.insert("nvidia", section("nvidia-smi -q -x", SMI, "0"));
@@ -99,13 +141,13 @@ fn access_control_between_gpus_without_cards() {
 #[test]
 fn bridges_nobody_can_judge_follow_from_a_silent_nvidia_smi() {
     let mut site = healthy();
-    site.nics = json!([]);
-    site.expect = Json::Null;
+    site.nics = Vec::new();
+    site.expect = Expect::default();
     site.probes.insert("rdma", section("sysfs", "", "0"));
     site.probes.insert("fabric", section("lspci -vvv", "", "127"));
     let because = |site: &Site| {
         let (host, answers) = (host(), site.answers());
-        let results = evaluate(&mut [Subject::new(&host, &answers, 0).unwrap()]).remove(0).results;
+        let results = evaluate(&mut [Subject::new(&host, &answers, 0)]).remove(0).results;
         results.into_iter().find(|result| result.check == "pcie.acs").unwrap().because
     };
     assert_eq!(of(&site, "pcie.acs").0, Skip, "NVLink joins them");
@@ -147,6 +189,13 @@ fn boards_with_and_without_a_fabric_manager() {
         let site = healthy().fact("pci", gpus(count, model, "nvidia"));
         assert_eq!(of(&site, "driver.fabric_manager").0, Skip, "{model}");
     }
+    // Of a GPU that came later it is not known.
+    let mut later = gpus(4, "", "nvidia");
+    for gpu in later["gpus"].as_array_mut().unwrap() {
+        gpu["device"] = "3340".into();
+    }
+    let (status, message) = of(&healthy().fact("pci", later), "driver.fabric_manager");
+    assert!(status == Unknown && message.contains("newer than all"), "{message}");
     let failed = "--state=failed\nnvidia-fabricmanager.service loaded failed failed X\n";
     let idle = healthy().fact("pci", gpus(2, "L40S", "nvidia")).with("system", "--state=failed\n", failed);
     assert_eq!(of(&idle, "system.units").0, Warn);

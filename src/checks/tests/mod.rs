@@ -1,6 +1,7 @@
 //! Hosts as probes show them, and what the checks make of them.
 
 mod apart;
+mod containers;
 mod fleet;
 mod gpu;
 mod hardware;
@@ -14,10 +15,11 @@ use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
 use super::{Baseline, Subject, TABLE, evaluate};
+use crate::config::{Diagnostics, FromNode as _, Node, Span};
 use crate::events::CheckResult;
 use crate::events::CheckStatus::{self, Fail, Pass, Skip, Unknown, Warn};
 use crate::facts::{BaseQuery, Facts};
-use crate::inventory::Host;
+use crate::inventory::{Expect, Host, Nic};
 
 const OTHER_NCCL: &str = "/lib/x86_64-linux-gnu/libnccl.so.2 (0x2)\nuser=ubuntu\nfile=libnccl.so.2 /usr/lib/x86_64-linux-gnu/libnccl.so.2.28.3";
 const SMI: &str = include_str!("../../lab/profiles/recorded/h200-x2/nvidia-smi-q-x.xml");
@@ -35,13 +37,21 @@ fn both(text: impl Fn(u32) -> String) -> String {
     text(0) + &text(1)
 }
 
+pub(super) fn expect(json: Json) -> Expect {
+    serde_json::from_value(json).unwrap()
+}
+
+fn nics(json: &Json) -> Vec<Nic> {
+    Vec::from_node(&Node::from_json(json, Span::NONE), &mut Diagnostics::default()).unwrap()
+}
+
 /// A host: what each probe printed, and its facts.
 #[derive(Clone)]
 pub(super) struct Site {
     pub(super) probes: BTreeMap<&'static str, String>,
     pub(super) facts: BTreeMap<&'static str, Json>,
-    pub(super) expect: Json,
-    nics: Json,
+    pub(super) expect: Expect,
+    nics: Vec<Nic>,
 }
 
 /// Two H200 as recorded, with two ConnectX-7 in RoCE mode, and nothing wrong.
@@ -143,6 +153,15 @@ pub(super) fn healthy() -> Site {
                     "0",
                 ),
         ),
+        (
+            "containers",
+            section(
+                "containers",
+                "program=dockerd\nprogram=runc\nprogram=nvidia-ctk\nprogram=apptainer\nsystemd=1\ncgroup=2\nsocket=/run/docker.sock 755 660 0 999\ngroup=docker:x:999:ann\ndocker=\"cdi\": true\ntoolkit=mode = \"cdi\ncdi=/run/cdi/nvidia.yaml\ncdi_driver=/run/cdi/nvidia.yaml 580.159.04\ncdi_device=/run/cdi/nvidia.yaml /dev/nvidia0\ncdi_device=/run/cdi/nvidia.yaml /dev/nvidia1\ndevice=/dev/nvidia0 linked\ndevice=/dev/nvidia1 linked\nuserns_most=63432",
+                "0",
+            ) + &section("nvidia-ctk --version", "NVIDIA Container Toolkit CLI version 1.19.1", "0")
+                + &section("runc --version", "runc version 1.3.3", "0"),
+        ),
         ("next_boot", include_str!("../../../tests/cases/probes/next_boot/whole.txt").to_owned()),
         ("login", section("login", "memlock=unlimited\nnofile=1048576\nuser=ubuntu\npath=/usr/bin", "0")),
     ]);
@@ -172,7 +191,7 @@ pub(super) fn healthy() -> Site {
         ("modules", json!({ "loaded": ["nvidia"] })),
         ("virtualization", json!({ "kind": "none", "container": false })),
     ]);
-    Site { probes, facts, expect: json!({ "gpu": { "nvlinks": 18 } }), nics: Json::Null }
+    Site { probes, facts, expect: expect(json!({ "gpu": { "nvlinks": 18 } })), nics: Vec::new() }
 }
 
 /// A host with cards of one more kind, whose ports have these states and rates.
@@ -215,14 +234,14 @@ impl Site {
     }
 
     pub(super) fn expect(mut self, value: Json) -> Self {
-        self.expect = value;
+        self.expect = expect(value);
         self
     }
 
     pub(super) fn answers(&self) -> Facts {
         let mut answers = Facts::default();
         for (name, value) in &self.facts {
-            answers.put(BaseQuery(name), value.clone());
+            answers.put(BaseQuery(name), value.clone().into());
         }
         for (name, text) in &self.probes {
             let query = super::queries().into_iter().find(|query| query.label() == *name).unwrap();
@@ -237,7 +256,7 @@ impl Site {
     fn conclude(&self, baseline: Option<&Baseline>) -> Vec<CheckResult> {
         let answers = self.answers();
         let host = Host { expect: self.expect.clone(), nics: self.nics.clone(), ..host() };
-        let mut subject = Subject::new(&host, &answers, 0).unwrap();
+        let mut subject = Subject::new(&host, &answers, 0);
         subject.baseline = baseline;
         let conclusion = evaluate(&mut [subject]).remove(0);
         for result in &conclusion.results {
@@ -350,7 +369,7 @@ fn a_host_without_any_tool_passes_nothing() {
 fn a_host_whose_tasks_are_undone_lacks_no_tool() {
     let (host, answers) = (host(), Facts::default());
     let proven = |open_tasks| {
-        let mut subject = Subject::new(&host, &answers, 0).unwrap();
+        let mut subject = Subject::new(&host, &answers, 0);
         subject.open_tasks = open_tasks;
         let results = evaluate(&mut [subject]).remove(0).results;
         results.into_iter().find(|result| result.check == "host.proven").unwrap()
@@ -372,7 +391,7 @@ fn a_host_is_verified_when_nothing_failed_and_all_is_known() {
     ] {
         let answers = site.answers();
         let host = Host { expect: site.expect.clone(), ..host() };
-        let mut subject = [Subject::new(&host, &answers, 0).unwrap()];
+        let mut subject = [Subject::new(&host, &answers, 0)];
         let conclusion = evaluate(&mut subject).remove(0);
         assert_eq!(conclusion.verified, verified, "{:?}", conclusion.results);
     }
@@ -500,6 +519,15 @@ fn one_fault_is_one_finding() {
         ("warn software.nccl_copies", healthy().with("software", "perftest=1", "library=/usr/lib64/libnccl.so.2 /usr/lib64/libnccl.so.2.18.5\nperftest=1")),
         ("fail software.half_done", healthy().with("software", "ask packages\n", "ask packages\nhalf-configured ok drbd-dkms\n")),
         ("warn software.perftest", healthy().expect(json!({ "software": { "perftest_cuda": true } }))),
+        ("warn containers.gpus_kept", healthy().with("containers", "mode = \"cdi", "mode = \"legacy")),
+        ("warn containers.gpus_kept", healthy().with("containers", "/dev/nvidia1 linked", "/dev/nvidia1 bare")),
+        ("fail containers.cdi", healthy().with("containers", "580.159.04", "580.126.09")),
+        ("fail containers.cdi", healthy().with("containers", "cdi_device=/run/cdi/nvidia.yaml /dev/nvidia1\n", "")),
+        ("fail containers.access", healthy().with("containers", "755 660 0 999", "755 666 0 999")),
+        ("fail containers.access", healthy().expect(json!({ "containers": { "members": ["bob"] } }))),
+        ("fail containers.access", healthy().with("containers", "userns_most", "open=/etc/cdi: others than root may add to /etc/cdi\nuserns_most")),
+        ("fail containers.engine", healthy().expect(json!({ "containers": { "engine": "podman" } }))),
+        ("warn containers.user_namespaces", healthy().with("containers", "userns_most=63432", "userns_most=0")),
         ("fail slurm.gres", healthy().with("system", "gpu:h200:2", "gpu:h200:1")),
         ("fail slurm.memlock", healthy().with("system", "slurmd_memlock=unlimited", "slurmd_memlock=8388608")),
         ("warn slurm.node", healthy().with("system", "idle", "drained")),
@@ -513,7 +541,7 @@ fn one_fault_is_one_finding() {
 fn a_finding_names_the_command_that_told() {
     let site = healthy().expect(json!({ "network": { "pfc": [5] } }));
     let (host, answers) = (Host { expect: site.expect.clone(), ..host() }, site.answers());
-    let conclusion = evaluate(&mut [Subject::new(&host, &answers, 0).unwrap()]).remove(0);
+    let conclusion = evaluate(&mut [Subject::new(&host, &answers, 0)]).remove(0);
     let result = conclusion.results.into_iter().find(|result| result.check == "network.pfc").unwrap();
     let from: Vec<&str> = result.evidence.iter().map(|evidence| evidence.from.as_str()).collect();
     let asked = |net: &str| format!("mlnx_qos -i {net} (or dcb pfc show dev {net})");
@@ -536,6 +564,8 @@ fn a_recorded_host() {
         ("rdma", include_str!("../../../tests/cases/probes/h100-x1/rdma.txt")),
         ("software", include_str!("../../../tests/cases/probes/h100-x1/software.txt")),
         ("system", include_str!("../../../tests/cases/probes/h100-x1/system.txt")),
+        // Nobody asked it for its runtimes then.
+        ("containers", "\n\u{1e}ask containers\n\n\u{1e}end 0\n"),
     ] {
         site.probes.insert(name, text.to_owned());
     }
@@ -544,7 +574,7 @@ fn a_recorded_host() {
     let site = site
         .fact("pci", json!({ "gpus": [gpu], "nvswitches": [], "nics": [] }))
         .fact("virtualization", json!({ "kind": "docker", "container": true }))
-        .expect(Json::Null);
+        .expect(json!({}));
     // It has no modinfo, and its name is a loopback address.
     assert_eq!(site.findings(None), ["unknown driver.coherence", "fail system.own_name"]);
     let results = site.results(None);
@@ -567,7 +597,7 @@ fn two_findings_of_one_cause_name_it() {
     assert_eq!(results["gpu.answers"].0, Fail);
     assert_eq!(results["gpu.ecc"].0, Unknown);
     let (host, answers) = (host(), site.answers());
-    let results = evaluate(&mut [Subject::new(&host, &answers, 0).unwrap()]).remove(0).results;
+    let results = evaluate(&mut [Subject::new(&host, &answers, 0)]).remove(0).results;
     let because = |id: &str| results.iter().find(|result| result.check == id).unwrap().because.clone();
     assert_eq!((because("gpu.ecc").as_deref(), because("gpu.answers")), (Some("gpu.answers"), None));
 }
@@ -649,7 +679,7 @@ fn a_job_is_held_against_its_host() {
         let mut view = crate::checks::JobView::new("srun".to_owned(), Ok(&host_answers), Ok(&job_answers));
         view.login = Ok(crate::facts::view::View::default());
         view.view = Ok(crate::facts::view::View::default());
-        let mut subject = Subject::new(&inventory, &host_answers, 0).unwrap();
+        let mut subject = Subject::new(&inventory, &host_answers, 0);
         subject.job = Some(&view);
         let results = evaluate(&mut [subject]).remove(0).results;
         results.into_iter().find(|result| result.check == "job.checks").unwrap()

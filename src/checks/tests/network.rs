@@ -25,15 +25,15 @@ fn all_links_of_a_bond_are_looked_at() {
 #[test]
 fn cards_of_other_networks() {
     let mut site = healthy().with("fabric", "NCCL_IB_HCA==mlx5_0,mlx5_1", "NCCL_IB_HCA=mlx5");
-    site.nics = json!([
+    site.nics = nics(&json!([
         { "match": { "pci": "0000:00:00.0" }, "role": "compute" },
         { "match": { "netdev": "rdma1" }, "role": "storage" },
         { "match": { "netdev": "eno1" }, "role": "management" },
-    ]);
+    ]));
     assert_eq!(site.findings(None), ["fail network.nics", "fail rdma.nccl_hca"]);
     let results = site.results(None);
     assert_eq!(results["rdma.nccl_hca"].1, "mlx5_1: selected, although it is for storage");
-    site.nics = json!([{ "match": { "pci": "0000:00:00.0" }, "role": "compute" }]);
+    site.nics = nics(&json!([{ "match": { "pci": "0000:00:00.0" }, "role": "compute" }]));
     let of = |site: &Site| site.results(None)["rdma.nccl_hca"].1.clone();
     assert_eq!(of(&site), "mlx5_1: selected, although `nics:` does not name it");
     assert_eq!(results["network.nics"].1, "netdev eno1: no such network device");
@@ -43,7 +43,7 @@ fn cards_of_other_networks() {
 fn ipoib_that_nobody_uses_is_down() {
     let link = |kind: &str| json!({ "links": [{ "name": "ibp1s0", "pci": "0000:00:00.0", "kind": kind, "state": "down", "addresses": [] }] });
     let mut site = healthy();
-    site.nics = json!([{ "match": { "pci": "0000:00:00.0" }, "role": "compute" }]);
+    site.nics = nics(&json!([{ "match": { "pci": "0000:00:00.0" }, "role": "compute" }]));
     let of = |kind| site.clone().fact("network", link(kind)).results(None)["network.nics"].0;
     assert_eq!((of("infiniband"), of("ether")), (Pass, Fail));
 }
@@ -88,7 +88,7 @@ fn counters_are_held_against_the_last_verify() {
     let before = healthy();
     let answers = before.answers();
     let host = host();
-    let subject = Subject::new(&host, &answers, 0).unwrap();
+    let subject = Subject::new(&host, &answers, 0);
     let baseline = Baseline::of(&subject, "2026-11-20T08:00:00Z").unwrap();
     assert_eq!(before.results(None)["rdma.flaps"].0, Skip);
     assert_eq!(before.results(Some(&baseline))["rdma.flaps"].0, Pass);
@@ -106,7 +106,7 @@ fn counters_are_held_against_the_last_verify() {
     // A counter of 8 bits stays at its highest number.
     let full = before.clone().with("rdma", "link_downed=1", "link_downed=255");
     let answers = full.answers();
-    let since = Baseline::of(&Subject::new(&host, &answers, 0).unwrap(), "2026-11-20T08:00:00Z").unwrap();
+    let since = Baseline::of(&Subject::new(&host, &answers, 0), "2026-11-20T08:00:00Z").unwrap();
     assert_eq!(full.results(Some(&since))["rdma.flaps"].0, Pass, "changes of the carrier tell");
     let full = full.with("rdma", "link_layer=Ethernet", "link_layer=InfiniBand");
     let (status, message) = &full.results(Some(&since))["rdma.flaps"];

@@ -56,6 +56,10 @@ pub enum Command {
     Plan(PlanArgs),
     /// Check whether every host is as the inventory says; touch nothing
     Verify(VerifyArgs),
+    /// Load the hosts, measure each part, and write a record of which may be given to users
+    Accept(AcceptArgs),
+    /// Show the parts of the hosts by serial number: where each one is and was, and what it did
+    Parts(PartsArgs),
     /// Verify again and again, and tell webhooks what has changed
     Watch(WatchArgs),
     /// Gather facts and print them
@@ -87,7 +91,11 @@ pub enum Command {
     /// Write schemas, completions or man pages
     #[command(subcommand)]
     Generate(GenerateCommand),
-    /// Explain a resource, a check, a key, a fact, an exit code, or a word of Ansible
+    /// Say why something failed: the first cause in logs of any tool, from files or a pipe; connect to nothing
+    Why(WhyArgs),
+    /// Say what is different about the hosts that fail: everything that can matter, read once and ranked; change nothing
+    Compare(CompareArgs),
+    /// Explain a resource, a check, a key, a fact, an exit code, a word of Ansible, or a line that a program printed
     Explain(ExplainArgs),
 }
 

@@ -1,7 +1,11 @@
 //! Options that several commands have.
 
+use std::time::Duration;
+
 use camino::Utf8PathBuf;
 use clap::Args;
+
+use crate::launch::Exec;
 
 /// Selection of the tasks of an inventory.
 #[derive(Debug, Clone, Default, Args)]
@@ -116,6 +120,11 @@ pub struct Connect {
 }
 
 impl Connect {
+    /// A command for all selected hosts, with a time limit on each.
+    pub(crate) fn exec<'a>(&self, argv: &'a [String], deadline: Duration) -> Exec<'a> {
+        Exec { argv, deadline, parallel: self.parallel, ask_become_pass: self.ask_become_pass }
+    }
+
     /// The options that a run on the rest of the hosts needs as well.
     #[must_use]
     pub fn lasting(&self) -> Vec<String> {

@@ -3,7 +3,8 @@
 use camino::Utf8PathBuf;
 use clap::{Args, Subcommand};
 
-use super::{JsonReport, Reports, Target};
+use super::{Connect, JsonReport, Reports, Target};
+use crate::config::Period;
 use crate::lab::{LabFamily, LabRelease};
 
 /// `provision inventory`.
@@ -95,6 +96,17 @@ pub enum ReportCommand {
         /// Report files.
         reports: Reports,
     },
+    /// Check who signed a record of `accept`, and that no byte of it was changed
+    Signature {
+        /// The record (`provision accept --json`); its signature is beside it, with `.sig` behind its name
+        record: Utf8PathBuf,
+        /// File of those who may sign: see ALLOWED SIGNERS in ssh-keygen(1)
+        #[arg(long, value_name = "FILE")]
+        signers: Utf8PathBuf,
+        /// Name of the signer in that file
+        #[arg(long, value_name = "WHO")]
+        by: String,
+    },
     /// Show a recorded run as it was seen
     Replay {
         /// The inventory
@@ -127,10 +139,10 @@ pub enum LabCommand {
         /// Hardware to play from recorded output, as `lab profiles` lists it; the same as `profile:`
         #[arg(long, value_name = "NAME")]
         profile: Option<String>,
-        /// Release of Debian that containers are, such as `trixie`; the same as `release:`
+        /// Release of Debian that hosts are, such as `trixie`; the same as `release:`
         #[arg(long, value_name = "RELEASE", value_parser = release)]
         release: Option<LabRelease>,
-        /// Distribution that containers pass for, such as `el9`; the same as `family:`
+        /// Distribution that containers pass for, such as `el9` or `ubuntu2404`; the same as `family:`
         #[arg(long, value_name = "FAMILY", value_parser = family)]
         family: Option<LabFamily>,
         /// Stand-ins for what vendors publish, served in the lab; the same as `mirror: true`
@@ -215,13 +227,173 @@ pub enum GenerateCommand {
         /// The directory
         directory: Utf8PathBuf,
     },
+    /// Versions of the built-in playbooks whose day is past
+    Outdated {
+        /// The day to ask for instead of today
+        #[arg(long, value_name = "YYYY-MM-DD")]
+        on: Option<jiff::civil::Date>,
+    },
 }
 
 /// `provision explain`.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
     /// A resource (`package`), a check (`gpu.count`), a key (`rollout`, `ssh.jump`), a fact (`facts.os`), an exit
-    /// code (`4`, `unreachable`), a word of Ansible (`with_items`), or a topic; without it, all topics and
-    /// resources
+    /// code (`4`, `unreachable`), a word of Ansible (`with_items`), a line that a program printed, or a topic;
+    /// without it, all topics and resources
     pub name: Option<String>,
+}
+
+/// `provision why`.
+#[derive(Debug, Args)]
+pub struct WhyArgs {
+    /// Logs and outputs in any order, compressed by gzip or in tar archives as well; `-` or none for stdin. With
+    /// `--hosts`, the inventory
+    #[arg(value_name = "FILE")]
+    pub files: Vec<String>,
+    /// Take the logs of these hosts: journal, dmesg, apt, dnf, DKMS, Slurm; nothing is changed there
+    #[arg(long, value_name = "EXPR")]
+    pub hosts: Option<String>,
+    /// How far back, with `--hosts`
+    #[arg(long, value_name = "HOURS", default_value_t = 24, requires = "hosts", value_parser = clap::value_parser!(u32).range(1..=8760))]
+    pub hours: u32,
+    /// Use the running lab of the inventory instead of its real hosts
+    #[arg(long, requires = "hosts")]
+    pub lab: bool,
+    /// Show all of each part, not the first ones
+    #[arg(long)]
+    pub all: bool,
+    #[command(flatten)]
+    /// Options for connecting.
+    pub connect: Connect,
+    /// Destination of the answer.
+    #[command(flatten)]
+    pub reports: JsonReport,
+}
+
+/// `provision compare`.
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// The inventory
+    pub inventory: Utf8PathBuf,
+    /// The hosts that fail
+    #[arg(long, value_name = "EXPR")]
+    pub bad: Option<String>,
+    /// The hosts that do not, also as they were: `gpu3@RUN`, by the last look until that run or day; without it, the other
+    /// hosts of their groups
+    #[arg(long, value_name = "EXPR", requires = "bad")]
+    pub good: Option<String>,
+    /// Without `--bad`: only these hosts; it is told which of them differ from most others
+    #[arg(long, value_name = "EXPR", conflicts_with_all = ["bad", "good"])]
+    pub hosts: Option<String>,
+    /// Use the running lab of the inventory instead of its real hosts
+    #[arg(long)]
+    pub lab: bool,
+    /// Show all of each part, not the first ones
+    #[arg(long)]
+    pub all: bool,
+    #[command(flatten)]
+    /// Options for connecting.
+    pub connect: Connect,
+    /// Destination of the answer.
+    #[command(flatten)]
+    pub reports: JsonReport,
+}
+
+/// `provision accept`.
+#[derive(Debug, Args)]
+pub struct AcceptArgs {
+    /// Hosts that are meant
+    #[command(flatten)]
+    pub target: Target,
+    /// Only these stages
+    #[arg(long = "stage", value_name = "STAGE", value_delimiter = ',', value_enum)]
+    pub stages: Vec<AcceptStage>,
+    /// Load each GPU for a minute or two, not for twenty
+    #[arg(long, conflicts_with = "time")]
+    pub quick: bool,
+    /// Load the hosts for about so long: `72h`
+    #[arg(long = "for", value_name = "TIME")]
+    pub time: Option<Period>,
+    /// Account that loads the GPUs
+    #[arg(long, value_name = "NAME", default_value = "nobody")]
+    pub user: String,
+    /// End the tests that go on there, and test nothing
+    #[arg(long, conflicts_with_all = ["stages", "quick", "time", "sign"])]
+    pub stop: bool,
+    /// Options for connecting
+    #[command(flatten)]
+    pub connect: Connect,
+    /// Write the record as one JSON object (`-` for stdout)
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<String>,
+    /// Write the record as one HTML page that needs nothing else (`-` for stdout)
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<Utf8PathBuf>,
+    /// Sign the file of --json with this private key of ssh
+    #[arg(long, value_name = "KEY", requires = "json")]
+    pub sign: Option<Utf8PathBuf>,
+}
+
+/// Stages of `provision accept` that can be chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+pub enum AcceptStage {
+    /// Everything that `verify` looks at
+    Sanity,
+    /// Each host by itself, under load
+    Node,
+    /// InfiniBand: cables, switches and managers
+    Fabric,
+    /// Traffic between hosts, as `verify --active` tests it
+    Links,
+    /// Bandwidth and latency of pairs, each once, in rounds
+    Pairs,
+    /// All GPUs together, in groups that grow
+    Collectives,
+}
+
+/// `provision parts`.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct PartsArgs {
+    /// What else is done with parts
+    #[command(subcommand)]
+    pub command: Option<PartsCommand>,
+    /// Hosts that are meant
+    #[command(flatten)]
+    pub target: Option<Target>,
+    /// Options for connecting
+    #[command(flatten)]
+    pub connect: Connect,
+    /// Write the result as one JSON object (`-` for stdout)
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<String>,
+}
+
+/// Commands about parts.
+#[derive(Debug, Subcommand)]
+pub enum PartsCommand {
+    /// Make the directory that a vendor asks for before a part goes back; change nothing
+    Rma(RmaArgs),
+}
+
+/// `provision parts rma`.
+#[derive(Debug, Args)]
+pub struct RmaArgs {
+    /// The inventory
+    pub inventory: Utf8PathBuf,
+    /// The host
+    pub host: String,
+    /// The part, by its key: `gpu 1650223014512`; those that something speaks against when left out
+    #[arg(long, value_name = "KEY")]
+    pub part: Option<String>,
+    /// The directory; when left out, one with the name of the host and the time
+    #[arg(long, value_name = "DIRECTORY")]
+    pub out: Option<Utf8PathBuf>,
+    /// Use the running lab of the inventory instead of its real hosts
+    #[arg(long)]
+    pub lab: bool,
+    /// Options for connecting
+    #[command(flatten)]
+    pub connect: Connect,
 }

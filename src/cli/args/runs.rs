@@ -156,6 +156,9 @@ pub struct VerifyArgs {
     /// The host that starts the launcher of `--through`; this machine when left out
     #[arg(long, value_name = "HOST", requires = "through")]
     pub through_at: Option<String>,
+    /// Say as well which parts are not those of this record (`provision accept --json`), by serial number
+    #[arg(long, value_name = "RECORD")]
+    pub against: Option<Utf8PathBuf>,
 }
 
 /// `provision watch`.

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use super::plan::PlanFile;
-use super::{carried, here};
 use crate::cli::args::{ApplyArgs, PlanArgs};
-use crate::cli::dispatch::Exit;
-use crate::cli::launch::{self, Launch};
-use crate::cli::settings::Settings;
+use crate::cli::run::launched;
+use crate::cli::{slurm_job, this_machine};
 use crate::engine::Mode;
-use crate::exit;
+use crate::exit::{self, Exit};
+use crate::launch::Launch;
 use crate::plan::StageDigest;
-use crate::report::terminal::Verbosity;
+use crate::report::screen::Verbosity;
+use crate::settings::Settings;
 
 /// Runs the command; its exit code.
 ///
@@ -26,7 +26,7 @@ pub(crate) async fn run(settings: &Settings, args: ApplyArgs) -> anyhow::Result<
     if args.diff && settings.verbosity == Verbosity::Normal {
         settings.verbosity = Verbosity::Verbose;
     }
-    let (mut project, _unpacked) = here::load_to_run(&settings, &args.run.target, &args.run.here)?;
+    let (mut project, _unpacked) = this_machine::load_to_run(&settings, &args.run.target, &args.run.here)?;
     if let Some(file) = &args.plan {
         project.options.extend(["--plan".to_owned(), file.to_string()]);
     }
@@ -41,12 +41,12 @@ pub(crate) async fn run(settings: &Settings, args: ApplyArgs) -> anyhow::Result<
         Launch { expected, yes: args.yes, lines: args.run.here.events, ..Launch::new("apply", Mode::Apply) };
     let words: &[&str] = if args.yes { &["apply", "--yes"] } else { &["apply"] };
     let way = (&args.run.target, &args.run.carrier, &args.run.connect);
-    let _bundle = carried::prepare(&settings, &mut project, way, words, &mut launch)?;
+    let _bundle = slurm_job::prepare(&settings, &mut project, way, words, &mut launch)?;
     if launch.job.is_some() && args.plan.is_some() {
         return Err(Exit::new(exit::USAGE, "--plan is not for --engine slurm: each node plans anew").into());
     }
     let (_, code) =
-        launch::run(&settings, project, &args.run.connect, &args.run.reports, launch, |report, _| {
+        launched(&settings, project, &args.run.connect, &args.run.reports, launch, |report, _| {
             let reboot = report.sessions.iter().any(crate::engine::Session::needs_reboot);
             if report.stats.tasks.blocked > 0 || reboot || report.left_drained > 0 {
                 vec![exit::PENDING]

@@ -2,12 +2,12 @@
 
 use std::io::{BufWriter, Write as _};
 
-use super::load;
-use crate::bundle::{self, PackError, Reach};
+use crate::bundle::{self, Reach};
 use crate::cli::args::{BundleArgs, STDOUT, Target};
-use crate::cli::dispatch::Exit;
-use crate::cli::settings::Settings;
+use crate::cli::load;
+use crate::exit::Exit;
 use crate::report::output;
+use crate::settings::Settings;
 use crate::words::count;
 use crate::{disk, exit};
 
@@ -23,13 +23,13 @@ pub(crate) fn run(settings: &Settings, args: BundleArgs) -> anyhow::Result<u8> {
     let project = load::load_checked(settings, &target)?;
     let packed =
         bundle::pack(&project, &target.set, args.root.as_deref().map_or(Reach::Inventory, Reach::Below))
-            .map_err(refused)?;
+            .map_err(Exit::from)?;
     let unwritten = |error: std::io::Error| {
         Exit::new(exit::CONFIG, format!("cannot write {}: {}", args.output, disk::short(&error)))
     };
     let draft = disk::Draft::new(&args.output).map_err(unwritten)?;
     let mut out = BufWriter::new(draft.file.as_file());
-    let digest = packed.write(&mut out).map_err(refused)?;
+    let digest = packed.write(&mut out).map_err(Exit::from)?;
     out.flush().map_err(unwritten)?;
     drop(out);
     draft.keep().map_err(unwritten)?;
@@ -38,12 +38,4 @@ pub(crate) fn run(settings: &Settings, args: BundleArgs) -> anyhow::Result<u8> {
     output::say(&format!("{}: {hosts}, {files}, sha256 {digest}", args.output));
     output::say(&format!("next, on a host: provision apply --bundle {} --here", args.output));
     Ok(exit::OK)
-}
-
-pub(super) fn refused(error: PackError) -> Exit {
-    let exit = Exit::new(exit::CONFIG, error.message);
-    match error.hint {
-        Some(hint) => exit.hint(hint),
-        None => exit,
-    }
 }

@@ -1,15 +1,14 @@
-//! `provision explain`: what a resource, a check, a key, a fact, an exit code or a word of Ansible means.
+//! `provision explain`: what a resource, a check, a key, a fact, an exit code, a word of Ansible or a line of a program means.
 
 use anyhow::Context as _;
 
 use crate::cli::args::ExplainArgs;
-use crate::cli::dispatch::Exit;
-use crate::cli::settings::Settings;
 use crate::config::did_you_mean_text;
-use crate::exit;
+use crate::exit::{self, Exit};
 use crate::reference;
 use crate::report::output;
 use crate::report::rows::hanging;
+use crate::settings::Settings;
 
 /// Runs the command; its exit code.
 ///
@@ -111,6 +110,10 @@ fn page(name: &str) -> anyhow::Result<String> {
     let pages: Vec<String> = key.into_iter().chain(foreign).collect();
     if !pages.is_empty() {
         return Ok(pages.join("\n"));
+    }
+    // A name has no spaces, and what a program printed has.
+    if let Some(page) = reference::symptom(name).filter(|_| name.contains(' ')) {
+        return Ok(page);
     }
     // `facts.os_family`, `APT`
     let alike = [name.replace('_', "."), name.to_lowercase()];

@@ -5,20 +5,21 @@ use std::collections::BTreeSet;
 use anyhow::Context as _;
 use serde_json::{Map, Value as Json};
 
-use super::{carried, here};
 use crate::cli::args::FactsArgs;
-use crate::cli::dispatch::Exit;
-use crate::cli::launch::{self, Launch};
-use crate::cli::settings::Settings;
+use crate::cli::results;
+use crate::cli::run::launched;
+use crate::cli::{slurm_job, this_machine};
 use crate::config::did_you_mean_text;
 use crate::engine::Mode;
 use crate::events::EventKind;
-use crate::exit;
+use crate::exit::{self, Exit};
 use crate::facts;
+use crate::launch::Launch;
 use crate::put;
 use crate::report::fold::by_value;
 use crate::report::output;
 use crate::report::style::{GOOD, paint, safe};
+use crate::settings::Settings;
 
 /// Runs the command; its exit code.
 ///
@@ -40,24 +41,23 @@ pub(crate) async fn run(settings: &Settings, args: FactsArgs) -> anyhow::Result<
         };
         queries.insert(query);
     }
-    let (mut project, _unpacked) = here::load(settings, &args.target, &args.here)?;
+    let (mut project, _unpacked) = this_machine::load(settings, &args.target, &args.here)?;
     let to_controller = args.here.events;
     let mut launch = Launch { queries, lines: to_controller, ..Launch::new("facts", Mode::Gather) };
     let way = (&args.target, &args.carrier, &args.connect);
     let only = args.only.join(",");
     let words = if only.is_empty() { vec!["facts"] } else { vec!["facts", "--only", &only] };
-    let _bundle = carried::prepare(settings, &mut project, way, &words, &mut launch)?;
+    let _bundle = slurm_job::prepare(settings, &mut project, way, &words, &mut launch)?;
     let by_nodes = launch.job.is_some();
     let reports = crate::cli::args::Reports::default();
-    let (finished, code) =
-        launch::run(settings, project, &args.connect, &reports, launch, |report, emitter| {
-            for session in report.sessions.iter().filter(|_| to_controller) {
-                let (host, facts) = (session.name().to_owned(), session.facts().view());
-                emitter.emit(EventKind::HostFacts { host, facts });
-            }
-            Vec::new()
-        })
-        .await?;
+    let (finished, code) = launched(settings, project, &args.connect, &reports, launch, |report, emitter| {
+        for session in report.sessions.iter().filter(|_| to_controller) {
+            let (host, facts) = (session.name().to_owned(), session.facts().view());
+            emitter.emit(EventKind::HostFacts { host, facts });
+        }
+        Vec::new()
+    })
+    .await?;
     let hosts: Vec<(String, Json)> = if by_nodes {
         finished.record.hosts.iter().map(|(name, host)| (name.clone(), host.facts.clone())).collect()
     } else {
@@ -69,7 +69,7 @@ pub(crate) async fn run(settings: &Settings, args: FactsArgs) -> anyhow::Result<
     }
     if let Some(file) = &args.reports.json {
         let object: Map<String, Json> = hosts.into_iter().collect();
-        launch::write_json(file, &Json::Object(object))?;
+        results::write_json(file, &Json::Object(object))?;
         return Ok(code);
     }
     let mut text = String::new();

@@ -6,6 +6,7 @@ use clap::CommandFactory as _;
 
 use crate::cli::args::{Cli, GenerateCommand};
 use crate::cli::complete;
+use crate::events;
 use crate::exit;
 use crate::reference;
 use crate::report::output;
@@ -28,6 +29,10 @@ pub(crate) fn run(command: GenerateCommand) -> anyhow::Result<u8> {
         }
         GenerateCommand::Man { directory } => write(&directory, reference::man_pages(Cli::command())?)?,
         GenerateCommand::Docs { directory } => write(&directory, reference::pages(Cli::command())?)?,
+        GenerateCommand::Outdated { on } => {
+            let text = reference::outdated(on.unwrap_or_else(events::today));
+            output::data(&text).context("cannot write to stdout")?;
+        }
     }
     Ok(exit::OK)
 }

@@ -2,11 +2,10 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::made;
-use crate::cli::dispatch::Exit;
+use crate::cli::inventory_file;
 use crate::config::Sources;
 use crate::disk::short;
-use crate::exit;
+use crate::exit::{self, Exit};
 use crate::inventory::ansible::{self, Owner, VarFile};
 use crate::playbook::files;
 use crate::project::{self, LoadOptions};
@@ -17,7 +16,7 @@ use crate::report::output;
 /// # Errors
 /// What is not understood, with its line; a file that cannot be read or is there already.
 pub(crate) fn run(from: &Utf8Path, to: &Utf8Path, cluster: &str, force: bool) -> anyhow::Result<u8> {
-    made::check(to, force)?;
+    inventory_file::check(to, force)?;
     let mut sources = Sources::default();
     let source = sources.add(from, read(from)?);
     let mut var_files = Vec::new();
@@ -35,7 +34,7 @@ pub(crate) fn run(from: &Utf8Path, to: &Utf8Path, cluster: &str, force: bool) ->
             return Err(Exit::new(exit::CONFIG, "").into());
         }
     };
-    made::write(to, &imported.text)?;
+    inventory_file::write(to, &imported.text)?;
     output::say(&format!("{to} written"));
     let settings = settings(&beside.join("ansible.cfg"));
     if !imported.losses.is_empty() || settings.is_some() {

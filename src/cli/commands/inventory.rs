@@ -3,15 +3,15 @@
 use anyhow::Context as _;
 use serde_json::{Map, Value as Json, json};
 
-use super::load::{load, reachable};
 use crate::cli::args::{InventoryCommand, JsonReport, Target};
-use crate::cli::launch;
-use crate::cli::settings::Settings;
+use crate::cli::load::{checked, load, reachable};
+use crate::cli::results;
 use crate::exit;
 use crate::inventory::Host;
 use crate::put;
 use crate::report::output;
 use crate::report::style::{DIM, GOOD, paint, safe_line};
+use crate::settings::Settings;
 
 /// Runs the command; its exit code.
 ///
@@ -26,7 +26,7 @@ pub(crate) async fn run(settings: &Settings, command: InventoryCommand) -> anyho
         }
         InventoryCommand::Trust { target, yes, replace } => {
             // What is wrong with the project is told before its hosts are connected to.
-            let project = reachable(settings, &target, super::load::checked(load(settings, &target)?)?)?;
+            let project = reachable(settings, &target, checked(load(settings, &target)?)?)?;
             let hosts: Vec<Host> = project.chosen().cloned().collect();
             let hosts_option = target
                 .hosts
@@ -58,7 +58,7 @@ fn list(settings: &Settings, target: &Target, reports: &JsonReport) -> anyhow::R
     if let Some(file) = &reports.json {
         let hosts: Map<String, Json> =
             hosts.iter().map(|host| (host.name.clone(), host_json(host, false))).collect();
-        launch::write_json(file, &json!({ "version": 1, "cluster": project.cluster, "hosts": hosts }))?;
+        results::write_json(file, &json!({ "version": 1, "cluster": project.cluster, "hosts": hosts }))?;
         return Ok(exit::OK);
     }
     let mut table = comfy_table::Table::new();
@@ -84,7 +84,7 @@ fn show(settings: &Settings, target: &Target, reports: &JsonReport) -> anyhow::R
     if let Some(file) = &reports.json {
         let hosts: Map<String, Json> =
             hosts.iter().map(|host| (host.name.clone(), host_json(host, true))).collect();
-        launch::write_json(file, &json!({ "version": 1, "cluster": project.cluster, "hosts": hosts }))?;
+        results::write_json(file, &json!({ "version": 1, "cluster": project.cluster, "hosts": hosts }))?;
         return Ok(exit::OK);
     }
     let mut text = String::new();

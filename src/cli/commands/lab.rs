@@ -4,17 +4,16 @@ use anyhow::Context as _;
 use camino::Utf8Path;
 use serde_json::json;
 
-use super::load::lab_spec;
 use crate::cli::args::{JsonReport, LabCommand};
-use crate::cli::dispatch::Exit;
-use crate::cli::launch;
-use crate::cli::settings::Settings;
+use crate::cli::load::{lab_is_down, lab_spec};
+use crate::cli::results;
 use crate::config::did_you_mean_text;
-use crate::exit;
+use crate::exit::{self, Exit};
 use crate::lab::{self, LabHostState, LabKind, LabSettings, LabState};
 use crate::put;
 use crate::report::output;
 use crate::report::style::{CALM, VERB, paint};
+use crate::settings::Settings;
 use crate::transport::quote;
 
 /// Runs the command; its exit code.
@@ -40,7 +39,8 @@ pub(crate) async fn run(settings: &Settings, command: LabCommand) -> anyhow::Res
         LabCommand::Restart { inventory, hosts } => {
             blocking(move || {
                 let spec = lab_spec(&settings, &inventory)?;
-                let state = lab::status(&settings.state, &inventory)?.ok_or_else(|| down(&inventory))?;
+                let state =
+                    lab::status(&settings.state, &inventory)?.ok_or_else(|| lab_is_down(&inventory))?;
                 for host in &hosts {
                     host_of(&state, host)?;
                 }
@@ -59,7 +59,8 @@ pub(crate) async fn run(settings: &Settings, command: LabCommand) -> anyhow::Res
         LabCommand::Fault { inventory, host, name } => {
             blocking(move || {
                 let fault = (name != "none").then_some(name.as_str());
-                let state = lab::status(&settings.state, &inventory)?.ok_or_else(|| down(&inventory))?;
+                let state =
+                    lab::status(&settings.state, &inventory)?.ok_or_else(|| lab_is_down(&inventory))?;
                 can_break(&state, &host, fault)?;
                 lab::break_host(&settings.state, &inventory, &host, fault)?;
                 output::say(&format!("{host} has {}", fault.unwrap_or("no fault")));
@@ -86,22 +87,15 @@ fn print(text: &str) -> anyhow::Result<u8> {
 
 fn status(settings: &Settings, inventory: &Utf8Path, reports: &JsonReport) -> anyhow::Result<u8> {
     let Some(state) = lab::status(&settings.state, inventory)? else {
-        return Err(down(inventory));
+        return Err(lab_is_down(inventory));
     };
     if let Some(file) = &reports.json {
-        launch::write_json(file, &json!(state))?;
+        results::write_json(file, &json!(state))?;
     } else {
         print(&table(&state))?;
     }
     let all = state.hosts.iter().all(|host| host.running);
     Ok(if all { exit::OK } else { exit::UNREACHABLE })
-}
-
-/// The error when a lab is asked for that is not up.
-pub(crate) fn down(inventory: &Utf8Path) -> anyhow::Error {
-    Exit::new(exit::USAGE, format!("the lab of {inventory} is not up"))
-        .hint(format!("provision lab up {inventory}"))
-        .into()
 }
 
 /// A host of a lab that is up.

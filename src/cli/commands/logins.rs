@@ -8,15 +8,14 @@ use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 
 use crate::cli::args::LoginsArgs;
-use crate::cli::dispatch::Exit;
-use crate::cli::launch;
-use crate::cli::settings::Settings;
+use crate::cli::results;
 use crate::events;
-use crate::exit;
+use crate::exit::{self, Exit};
 use crate::hostlist;
 use crate::put;
 use crate::report::output;
 use crate::report::style::{safe_line, seconds};
+use crate::settings::Settings;
 use crate::transport::WarmLogin;
 use crate::words::count;
 
@@ -36,7 +35,7 @@ pub(crate) async fn run(settings: &Settings, args: LoginsArgs) -> anyhow::Result
     let now = events::now();
     if let Some(file) = &args.reports.json {
         let logins: Vec<Json> = logins.iter().map(|login| object(login, now)).collect();
-        launch::write_json(file, &json!({ "version": 1, "ended": args.end, "logins": logins }))?;
+        results::write_json(file, &json!({ "version": 1, "ended": args.end, "logins": logins }))?;
         return Ok(exit::OK);
     }
     if args.end {

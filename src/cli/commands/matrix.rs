@@ -4,21 +4,20 @@ use anyhow::Context as _;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value as Json, json};
 
-use super::load::lab_spec;
 use super::verify::{self, Kept, Look};
 use crate::cli::args::{Connect, MatrixArgs, Reports, STDOUT, Target, ThisMachine};
-use crate::cli::dispatch::Exit;
-use crate::cli::launch;
-use crate::cli::settings::Settings;
+use crate::cli::load::lab_spec;
+use crate::cli::results;
 use crate::events::Record;
-use crate::exit;
+use crate::exit::{self, Exit};
 use crate::lab;
 use crate::lab::fault::{Fault, excuses, faults};
 use crate::lab::matrix::{self, Row, Sums};
 use crate::lab::profile::{self, Profile};
 use crate::report::output;
+use crate::report::screen::Verbosity;
 use crate::report::style::{BAD, GOOD, paint};
-use crate::report::terminal::Verbosity;
+use crate::settings::Settings;
 use crate::words::count;
 
 /// Hosts of a lab: the last one is always healthy, the others take a fault each.
@@ -30,7 +29,7 @@ const HOSTS: usize = 4;
 /// When a lab does not come up.
 pub(crate) async fn run(settings: &Settings, args: MatrixArgs) -> anyhow::Result<u8> {
     let to_stdout = [args.json.as_deref(), args.markdown.as_deref().map(Utf8Path::as_str)];
-    launch::one_on_stdout(to_stdout.iter().filter(|file| **file == Some(STDOUT)).count())?;
+    results::one_on_stdout(to_stdout.iter().filter(|file| **file == Some(STDOUT)).count())?;
     let all = faults()?;
     let known: Vec<&str> = profile::names().collect();
     if let Some(unknown) = args.profiles.iter().find(|name| !known.contains(&name.as_str())) {
@@ -61,10 +60,10 @@ pub(crate) async fn run(settings: &Settings, args: MatrixArgs) -> anyhow::Result
     }
     let sums = Sums::of(&rows);
     if let Some(file) = &args.markdown {
-        launch::write_result(file, &matrix::page(&rows, &profiles, &all, &excuses()?))?;
+        results::write_result(file, &matrix::page(&rows, &profiles, &all, &excuses()?))?;
     }
     if let Some(file) = &args.json {
-        launch::write_json(file, &matrix::object(&rows))?;
+        results::write_json(file, &matrix::object(&rows))?;
     }
     output::say(&format!(
         "{} of {} found, {} unrelated, {} of {} healthy hosts without a finding",

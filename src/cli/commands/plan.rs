@@ -7,21 +7,22 @@ use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::{carried, here};
 use crate::cli::args::{PlanArgs, STDOUT};
-use crate::cli::dispatch::Exit;
-use crate::cli::launch::{self, Finished, Launch};
-use crate::cli::settings::Settings;
+use crate::cli::results;
+use crate::cli::run::launched;
+use crate::cli::{slurm_job, this_machine};
 use crate::disk;
 use crate::engine::{Mode, Session};
 use crate::events::PlannedTask;
-use crate::exit;
+use crate::exit::{self, Exit};
 use crate::hostlist;
 use crate::journal::Outages;
+use crate::launch::{Finished, Launch};
 use crate::plan::StageDigest;
 use crate::project::Project;
 use crate::report::style::{HINT, paint, safe};
 use crate::report::{output, plan};
+use crate::settings::Settings;
 use crate::transport::quote;
 use crate::words::hex;
 
@@ -132,18 +133,18 @@ fn sources(project: &Project) -> BTreeMap<String, String> {
 /// # Errors
 /// What keeps the run from starting.
 pub(crate) async fn run(settings: &Settings, args: PlanArgs) -> anyhow::Result<u8> {
-    let (mut project, _unpacked) = here::load_to_run(settings, &args.run.target, &args.run.here)?;
+    let (mut project, _unpacked) = this_machine::load_to_run(settings, &args.run.target, &args.run.here)?;
     let sources = sources(&project);
     let mut launch = Launch { lines: args.run.here.events, ..Launch::new("plan", Mode::Plan) };
     let way = (&args.run.target, &args.run.carrier, &args.run.connect);
-    let _bundle = carried::prepare(settings, &mut project, way, &["plan"], &mut launch)?;
+    let _bundle = slurm_job::prepare(settings, &mut project, way, &["plan"], &mut launch)?;
     if launch.job.is_some() && args.out.is_some() {
         return Err(Exit::new(exit::USAGE, "--out is not for --engine slurm: nodes keep the digests").into());
     }
     let on_stdout = args.run.reports.to_stdout() + usize::from(args.out.as_deref() == Some(STDOUT.into()));
-    launch::one_on_stdout(on_stdout)?;
+    results::one_on_stdout(on_stdout)?;
     let (finished, code) =
-        launch::run(settings, project, &args.run.connect, &args.run.reports, launch, |report, _| {
+        launched(settings, project, &args.run.connect, &args.run.reports, launch, |report, _| {
             let undone = report.stats.pending + report.stats.tasks.blocked;
             if args.exit_code && undone > 0 { vec![exit::PENDING] } else { Vec::new() }
         })
@@ -152,7 +153,7 @@ pub(crate) async fn run(settings: &Settings, args: PlanArgs) -> anyhow::Result<u
         let width = output::stdout_width();
         let project = finished.report.sessions.first().map(Session::project);
         let schedule = project.map(|project| {
-            let last = Outages::read(&launch::cluster_dir(settings, &project.cluster));
+            let last = Outages::read(&settings.cluster_dir(&project.cluster));
             plan::schedule(&finished.record, project, &last)
         });
         let schedule = schedule.unwrap_or_default();
@@ -161,7 +162,7 @@ pub(crate) async fn run(settings: &Settings, args: PlanArgs) -> anyhow::Result<u
     }
     if let Some(file) = &args.out {
         let text = serde_json::to_string_pretty(&PlanFile::of(&sources, &finished))? + "\n";
-        launch::write_result(file, &text)?;
+        results::write_result(file, &text)?;
     }
     if let Some(project) = finished.report.sessions.first().map(Session::project)
         && finished.report.stats.pending > 0

@@ -6,9 +6,8 @@ use anyhow::Context as _;
 use camino::Utf8Path;
 
 use crate::cli::args::PlaybookCommand;
-use crate::cli::dispatch::Exit;
 use crate::config::{Diagnostics, Sources, Sp, Span};
-use crate::exit;
+use crate::exit::{self, Exit};
 use crate::playbook::file::{Action, Task};
 use crate::playbook::{Library, Playbook, builtin, library};
 use crate::put;

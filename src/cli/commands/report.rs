@@ -1,23 +1,24 @@
 //! `provision report`: recorded runs.
 
 use anyhow::Context as _;
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 
-use super::load::cluster_of;
+use crate::accept::signature;
 use crate::cli::args::{ReportCommand, Reports};
-use crate::cli::dispatch::Exit;
-use crate::cli::launch::{cluster_dir, one_on_stdout, write_reports};
-use crate::cli::settings::Settings;
+use crate::cli::load::cluster_of;
+use crate::cli::results::{one_on_stdout, write_reports};
 use crate::events::{Event, EventKind, Record};
-use crate::exit;
+use crate::exit::{self, Exit};
 use crate::hostlist;
 use crate::journal;
 use crate::put;
 use crate::report::Reporter as _;
 use crate::report::rows::{hanging, pad};
+use crate::report::screen::Verbosity;
 use crate::report::style::{safe_line, seconds, width_of};
-use crate::report::terminal::{Terminal, Verbosity};
+use crate::report::terminal::Terminal;
 use crate::report::{output, show};
+use crate::settings::Settings;
 use crate::words::count;
 
 /// Runs the command; its exit code.
@@ -28,7 +29,7 @@ pub(crate) fn run(settings: &Settings, command: ReportCommand) -> anyhow::Result
     match command {
         ReportCommand::List { inventory } => list(settings, &inventory),
         ReportCommand::Show { inventory, run, hosts, failed, output, reports } => {
-            let cluster = cluster_dir(settings, &cluster_of(&inventory)?);
+            let cluster = settings.cluster_dir(&cluster_of(&inventory)?);
             let mut record = Record::of(&events(&cluster, &inventory, run)?);
             if record.exit_code.is_none() && journal::is_alive(&cluster, &record.run) {
                 let since = record.at.map(|at| (crate::events::now() - at).total(jiff::Unit::Second));
@@ -44,12 +45,19 @@ pub(crate) fn run(settings: &Settings, command: ReportCommand) -> anyhow::Result
             let outputs = output || settings.verbosity == Verbosity::Verbose;
             show(&record, outputs, &reports)
         }
+        ReportCommand::Signature { record, signers, by } => {
+            let file = Utf8PathBuf::from(format!("{record}.sig"));
+            let said = signature::check(&record, &file, &signers, &by)
+                .map_err(|error| Exit::new(exit::DRIFT, safe_line(&error.to_string())))?;
+            output::data(&format!("{}\n", safe_line(&said))).context("cannot write to stdout")?;
+            Ok(exit::OK)
+        }
         ReportCommand::Replay { inventory, run } => {
-            let mut terminal = Terminal::new(crate::report::terminal::TerminalSettings {
+            let mut terminal = Terminal::new(crate::report::screen::TerminalSettings {
                 progress: false,
                 ..settings.terminal()
             });
-            let cluster = cluster_dir(settings, &cluster_of(&inventory)?);
+            let cluster = settings.cluster_dir(&cluster_of(&inventory)?);
             for event in events(&cluster, &inventory, run)? {
                 terminal.event(&event);
             }
@@ -89,7 +97,7 @@ fn events(cluster: &Utf8Path, inventory: &Utf8Path, run: Option<String>) -> anyh
 }
 
 fn list(settings: &Settings, inventory: &Utf8Path) -> anyhow::Result<u8> {
-    let cluster = cluster_dir(settings, &cluster_of(inventory)?);
+    let cluster = settings.cluster_dir(&cluster_of(inventory)?);
     let mut rows: Vec<[String; 6]> = Vec::new();
     for info in journal::list(&cluster) {
         let (command, looks, verifies, of) = match info.first.map(|event| event.kind) {

@@ -9,12 +9,12 @@ use rustix::fs::{Access, access, statfs, statvfs};
 use serde_json::{Value as Json, json};
 
 use crate::cli::args::JsonReport;
-use crate::cli::launch;
-use crate::cli::settings::Settings;
+use crate::cli::results;
 use crate::process::{heard, run as start};
 use crate::report::output;
 use crate::report::rows::hanging;
 use crate::report::style::{BAD, GOOD, HINT, paint, safe_line};
+use crate::settings::Settings;
 use crate::transport::{self, ssh_home};
 use crate::{disk, events, exit, lab, put};
 
@@ -83,7 +83,7 @@ pub(crate) async fn run(settings: &Settings, reports: &JsonReport) -> anyhow::Re
     }));
     let good = rows.iter().all(|row| row.state != State::Wrong);
     if let Some(file) = &reports.json {
-        launch::write_json(file, &json!({ "version": 1, "ok": good, "checks": objects(&rows) }))?;
+        results::write_json(file, &json!({ "version": 1, "ok": good, "checks": objects(&rows) }))?;
     } else {
         output::data(&table(&rows, settings.page)).context("cannot write to stdout")?;
     }
@@ -292,7 +292,7 @@ fn clock() -> Row {
     let (name, now) = ("clock", events::now());
     let seen = format!("{now:.0}");
     let cure = "set it, and let chrony or systemd-timesyncd keep it";
-    let made = crate::cli::settings::program().ok().and_then(|path| path.metadata().ok()?.modified().ok());
+    let made = crate::process::this_program().ok().and_then(|path| path.metadata().ok()?.modified().ok());
     let made = made.and_then(|made| jiff::Timestamp::try_from(made).ok());
     // An archive may keep the times of another zone.
     if made.is_some_and(|made| made.as_second() > now.as_second() + 24 * 3600) {

@@ -5,17 +5,16 @@ use std::time::Duration;
 use anyhow::Context as _;
 use futures::stream::{self, StreamExt as _};
 
-use super::load::{load, reachable};
 use crate::cli::args::UnlockArgs;
-use crate::cli::dispatch::Exit;
-use crate::cli::launch;
-use crate::cli::settings::Settings;
+use crate::cli::load::{load, reachable};
 use crate::engine::state::{self, HeldLock, LockOwner};
-use crate::exit;
+use crate::exit::{self, Exit};
 use crate::inventory::Host;
+use crate::launch;
 use crate::report::style::safe_line;
 use crate::report::{output, prompt};
 use crate::secrets::Secrets;
+use crate::settings::Settings;
 use crate::transport::{CONNECT, Frame, Part, Script, Transport};
 
 /// Time limit of a script.

@@ -3,15 +3,15 @@
 use anyhow::Context as _;
 use serde_json::json;
 
-use super::load::load_checked;
 use crate::cli::args::ValidateArgs;
-use crate::cli::launch;
-use crate::cli::settings::Settings;
+use crate::cli::load::load_checked;
+use crate::cli::results;
 use crate::exit;
 use crate::put;
 use crate::report::fold::fold;
 use crate::report::output;
 use crate::report::style::{CHANGE, GOOD, paint, safe};
+use crate::settings::Settings;
 use crate::words::count;
 
 /// Runs the command; its exit code.
@@ -45,7 +45,7 @@ pub(crate) fn run(settings: &Settings, args: &ValidateArgs) -> anyhow::Result<u8
             "handlers": project.handlers.len(),
             "stages": stages,
         });
-        launch::write_json(file, &object)?;
+        results::write_json(file, &object)?;
         return Ok(exit::OK);
     }
     let mut text = format!(
@@ -65,7 +65,7 @@ pub(crate) fn run(settings: &Settings, args: &ValidateArgs) -> anyhow::Result<u8
         if stages.len() > 1 {
             put!(text, "stage {}: {}\n", number + 1, count(steps.len() as u64, "task"));
         }
-        if settings.verbosity >= crate::report::terminal::Verbosity::Verbose {
+        if settings.verbosity >= crate::report::screen::Verbosity::Verbose {
             for step in steps {
                 let hosts: Vec<&str> = step
                     .hosts

@@ -4,28 +4,29 @@ use std::collections::BTreeMap;
 
 use anyhow::Context as _;
 use camino::Utf8Path;
-use serde_json::Value as Json;
 
+use super::parts::against;
 use super::plan::next;
-use super::through::Through;
-use super::{carried, here};
 use crate::active;
 use crate::checks::{self, Baseline, Baselines, JobView};
 use crate::cli::args::{Carrier, Connect, Engine, Reports, Target, ThisMachine, VerifyArgs};
-use crate::cli::dispatch::Exit;
-use crate::cli::launch::{self, Finished, Launch};
-use crate::cli::settings::Settings;
+use crate::cli::on_hosts::Stopped;
+use crate::cli::run::launched;
+use crate::cli::{slurm_job, this_machine};
 use crate::engine::{self, Mode, Session};
 use crate::events::{CheckCounts, CheckStatus, Emitter, EventKind, SeenThrough};
-use crate::exit;
+use crate::exit::{self, Exit};
 use crate::facts::Facts;
 use crate::inventory::{Host, Promises};
 use crate::journal;
+use crate::launch::{self, Finished, Launch};
 use crate::project::{Inputs, Project};
+use crate::report::screen::Verbosity;
 use crate::report::style::{CALM, paint};
-use crate::report::terminal::Verbosity;
 use crate::report::{self, output, plan};
 use crate::secrets::Secrets;
+use crate::settings::Settings;
+use crate::through::Through;
 
 /// Runs the command; its exit code. Drift: the plan of every host must be empty. Health: no check
 /// may fail.
@@ -67,6 +68,13 @@ pub(crate) async fn run(settings: &Settings, args: VerifyArgs) -> anyhow::Result
         {
             output::say(&next(project, None));
         }
+    }
+    if let Some(file) = &args.against {
+        return Ok(match against(settings, &args.run.target, &args.run.connect, file).await? {
+            Ok(against) if code == exit::OK => against,
+            Ok(_) => code,
+            Err(Stopped(code)) => code,
+        });
     }
     Ok(code)
 }
@@ -121,15 +129,32 @@ async fn between_hosts(
     let hosts = active::members(project, project.online());
     let only: Vec<Host> = hosts.iter().map(|(host, _)| host.clone()).collect();
     let transport = launch::open_transport(settings, &project.cluster, &only, secrets, parallel).await?;
-    let quiet = settings.verbosity == Verbosity::Quiet;
-    let say = move |text: &str| {
-        if !quiet {
-            output::say(&format!("{}  {text}", paint(CALM, "    Active")));
-        }
-    };
+    let say = teller(settings, "    Active");
     let traffic = active::run(transport.as_ref(), &hosts, secrets, parallel, &say).await;
     transport.close().await;
     Ok(traffic)
+}
+
+/// Tells what a part of the command does, unless only failures are shown.
+fn teller(settings: &Settings, part: &'static str) -> impl Fn(&str) + Send + Sync + use<> {
+    let quiet = settings.verbosity == Verbosity::Quiet;
+    move |text| {
+        if !quiet {
+            output::say(&format!("{}  {text}", paint(CALM, part)));
+        }
+    }
+}
+
+/// Says to hosts who starts jobs on them, where a task of theirs promises it.
+pub(super) fn name_starters(project: &mut Project) {
+    let silent = project.online().filter(|host| host.mpi_user().is_none());
+    let promised = |host: &Host| project.promises(host, &Inputs::none(), &Facts::default(), &[MPI_USER]);
+    let users: Vec<(usize, Promises)> = silent.map(|host| (host.index, promised(host))).collect();
+    for (index, promises) in users {
+        if let Some(host) = project.hosts.get_mut(index) {
+            host.mesh_user = promises.of_host(MPI_USER);
+        }
+    }
 }
 
 /// Verifies without saying what came out; with the exit code.
@@ -144,27 +169,23 @@ pub(super) async fn once(
     Look { active, through, carrier }: Look<'_>,
     kept: Kept,
 ) -> anyhow::Result<(Finished, u8)> {
-    let (mut project, _unpacked) = here::load_to_run(settings, target, here)?;
+    let (mut project, _unpacked) = this_machine::load_to_run(settings, target, here)?;
     if active == Active::Yes {
         project.options.push("--active".to_owned());
     }
     project.options.extend(through.iter().flat_map(|through| through.lasting()));
     let secrets = launch::secrets(&mut project, connect.ask_become_pass, true, settings)?;
-    let silent = project.online().filter(|host| host.mpi_user().is_none());
-    let promised = |host: &Host| project.promises(host, &Inputs::none(), &Facts::default(), &[MPI_USER]);
-    let users: Vec<(usize, Promises)> = silent.map(|host| (host.index, promised(host))).collect();
-    for (index, promises) in users {
-        if let Some(host) = project.hosts.get_mut(index) {
-            host.mesh_user = promises.of_host(MPI_USER).and_then(Json::as_str).map(str::to_owned);
-        }
-    }
+    name_starters(&mut project);
     let traffic = match active {
         Active::Yes => between_hosts(settings, &project, connect, &secrets).await?,
         Active::No => active::Traffic::default(),
     };
     let seen = match through {
         Some(through) => {
-            Box::pin(through.look(settings, &project, (target, here), connect, &secrets)).await?
+            let parallel = connect.parallel.unwrap_or(project.rollout.parallel).max(1);
+            let load = || this_machine::load_to_run(settings, target, here);
+            let say = teller(settings, "   Through");
+            Box::pin(through.look(settings, (&project, &secrets), parallel, load, &say)).await?
         }
         None => BTreeMap::new(),
     };
@@ -179,7 +200,7 @@ pub(super) async fn once(
     let mut _bundle = None;
     if let Some(carrier) = carrier {
         let way = (target, carrier, connect);
-        _bundle = carried::prepare(settings, &mut project, way, &["verify"], &mut launch)?;
+        _bundle = slurm_job::prepare(settings, &mut project, way, &["verify"], &mut launch)?;
     }
     let by_nodes = launch.job.is_some();
     let mut broken = None;
@@ -188,8 +209,8 @@ pub(super) async fn once(
         Kept::Recorded => "counters.json",
         Kept::Watched => "watch-counters.json",
     };
-    let counters = launch::cluster_dir(settings, &project.cluster).join(file);
-    let (finished, code) = launch::run(settings, project, connect, reports, launch, |report, emitter| {
+    let counters = settings.cluster_dir(&project.cluster).join(file);
+    let (finished, code) = launched(settings, project, connect, reports, launch, |report, emitter| {
         let mut codes = Vec::new();
         if by_nodes {
             // They have judged what they saw.
@@ -228,9 +249,7 @@ fn check(
     let mut subjects = Vec::new();
     for session in report.sessions.iter().filter(|session| session.was_gathered()) {
         let Some(host) = hosts.get(&session.index()) else { continue };
-        let mut subject = session
-            .subject()
-            .map_err(|error| Exit::new(exit::CONFIG, format!("`expect` of {}: {error}", host.name)))?;
+        let mut subject = session.subject();
         subject.baseline = before.0.get(&host.name);
         subject.job = seen.get(&host.index);
         if let Some(JobView { launcher, login: Ok(login), view: Ok(view), .. }) = subject.job {

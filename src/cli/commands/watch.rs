@@ -11,19 +11,20 @@ use jiff::Timestamp;
 use secrecy::ExposeSecret as _;
 use tokio::time::Instant;
 
-use super::load;
 use super::verify::{self, Kept, Look};
 use crate::cli::args::{Connect, Reports, ThisMachine, WatchArgs};
-use crate::cli::dispatch::Exit;
-use crate::cli::launch::{self, Signals};
-use crate::cli::settings::{self, Settings};
+use crate::cli::load;
 use crate::events::now;
+use crate::exit::Exit;
 use crate::inventory::{Watch, Webhook};
+use crate::launch::Signals;
+use crate::process::this_program;
 use crate::project::Project;
 use crate::report::output;
+use crate::report::screen::Verbosity;
 use crate::report::style::{BAD, CALM, CHANGE, GOOD, paint, safe_line};
-use crate::report::terminal::Verbosity;
 use crate::secrets::Secrets;
+use crate::settings::Settings;
 use crate::watch::{Delivery, Memory, Message, Reply, Request, Round, Unit, post, request, unit};
 use crate::words::count;
 use crate::{disk, exit, journal};
@@ -46,7 +47,7 @@ pub(crate) async fn run(settings: &Settings, args: WatchArgs) -> anyhow::Result<
     if args.test {
         return test(&project, &secrets).await;
     }
-    let directory = launch::cluster_dir(settings, &project.cluster);
+    let directory = settings.cluster_dir(&project.cluster);
     for path in [&settings.state, &directory] {
         disk::private_directory(path).map_err(|error| {
             Exit::new(exit::CONFIG, format!("cannot keep what is told in {path}: {error}"))
@@ -129,7 +130,7 @@ fn systemd(settings: &Settings, args: &WatchArgs, project: &Project) -> anyhow::
     }
     Ok(unit(&Unit {
         cluster: &project.cluster,
-        program: &settings::program().context("the system does not say where this program is")?,
+        program: &this_program().context("the system does not say where this program is")?,
         inventory: &absolute(&args.target.inventory),
         arguments: &arguments,
         user: &settings.user,

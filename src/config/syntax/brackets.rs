@@ -34,22 +34,22 @@ impl Looks<'_> {
             }
             let (end, sign) = end?;
             let rest = line.text.get(end + 1..)?;
-            let said = rest.trim();
-            if said.is_empty()
-                || said.starts_with([',', ':', ']', '}'])
-                || (rest.starts_with(' ') && said.starts_with('#'))
+            let behind = rest.trim();
+            if behind.is_empty()
+                || behind.starts_with([',', ':', ']', '}'])
+                || (rest.starts_with(' ') && behind.starts_with('#'))
             {
                 return None;
             }
             let place = end + 1 + (rest.len() - rest.trim_start().len());
             let text = format!("something stands behind this `{sign}`, which ends the value");
-            let diagnostic = Diagnostic::error(self.span(*line, place, said.len()), text);
+            let diagnostic = Diagnostic::error(self.span(*line, place, behind.len()), text);
             let whole = line.text.get(at..)?.trim_end();
-            Some(match said {
-                _ if said.starts_with('#') => {
+            Some(match behind {
+                _ if behind.starts_with('#') => {
                     diagnostic.help("a space stands in front of the `#` of a comment")
                 }
-                _ if said.starts_with("//") => diagnostic.help("a comment begins with `#`"),
+                _ if behind.starts_with("//") => diagnostic.help("a comment begins with `#`"),
                 ";" => diagnostic.help("take it away"),
                 _ if whole.contains(['"', '\'']) => {
                     diagnostic.help("a text that begins with a bracket stands in quotes")
@@ -63,11 +63,7 @@ impl Looks<'_> {
     }
 
     /// `[gpu[0-3]]`, `{ address: 10.0.0.{{ host.number }} }`
-    pub(super) fn brackets(&self, message: &str) -> Option<Diagnostic> {
-        let wanted = ["expected ',' or ']'", "expected ',' or '}'"];
-        if !wanted.iter().any(|wanted| message.contains(wanted)) {
-            return None;
-        }
+    pub(super) fn brackets(&self) -> Option<Diagnostic> {
         let before = self.here.text.get(..self.at)?;
         let start = before.rfind([' ', ',', '[', '{']).map_or(0, |at| at + 1);
         let inside = self.here.text.get(self.at..)?;
@@ -85,35 +81,35 @@ impl Looks<'_> {
         Some(in_quotes(Diagnostic::error(self.span(self.here, start, value.len()), text), value))
     }
 
-    /// A bracket that is not closed: the parser goes on to where another entry cannot be inside of it.
-    pub(super) fn open_bracket(&self, message: &str) -> Option<Diagnostic> {
-        let odd = ["illegal placement of ':'", "only valid inside a block", "unclosed bracket"];
-        let is_odd = odd.iter().any(|odd| message.contains(odd));
-        let before = self.here.text.get(..self.at)?;
-        let here =
-            Line { text: if message.contains("unclosed") { self.here.text } else { before }, ..self.here };
+    /// Finds a bracket that is open at the end of `here`: the parser goes on to where another entry cannot be
+    /// inside of it.
+    pub(super) fn open_bracket(&self, here: Line<'_>) -> Option<Diagnostic> {
         let (line, at, sign) = self.unclosed(here)?;
-        // Where entries of a map in several lines follow, a comma is missing.
-        let ends_there = || {
-            let above = self.above.first().filter(|above| above.start == line.start);
-            let behind = line.text.get(at + 1..).is_some_and(|rest| !rest.trim().is_empty());
-            behind && above.is_some_and(|above| !above.uncommented().ends_with(','))
-        };
-        let is_open = is_odd || (message.contains("did not find expected ',' or") && ends_there());
-        if !is_open {
-            return None;
-        }
+        Some(self.not_closed(line, at, sign))
+    }
+
+    /// Finds an open brace whose entries end on its line: where entries in several lines follow, a comma is missing.
+    pub(super) fn open_bracket_of_a_map(&self) -> Option<Diagnostic> {
+        let before = self.before()?;
+        let (line, at, sign) = self.unclosed(before)?;
+        let above = self.above.first().filter(|above| above.start == line.start);
+        let behind = line.text.get(at + 1..).is_some_and(|rest| !rest.trim().is_empty());
+        let ends_there = behind && above.is_some_and(|above| !above.uncommented().ends_with(','));
+        ends_there.then(|| self.not_closed(line, at, sign))
+    }
+
+    fn not_closed(&self, line: Line<'_>, at: usize, sign: char) -> Diagnostic {
         let end = if sign == '[' { ']' } else { '}' };
         let diagnostic = Diagnostic::error(self.span(line, at, 1), format!("this `{sign}` is not closed"));
         let behind = line.text.get(line.uncommented().len()..).filter(|comment| comment.contains(end));
-        Some(match behind {
+        match behind {
             Some(_) => diagnostic
                 .label(format!("the `{end}` of this line stands in a comment, which begins with `#`"))
                 .help(format!(
                     "write the comment behind the `{end}`, or a text that begins with `#` in quotes"
                 )),
             None => diagnostic.help(format!("write `{end}` where it ends")),
-        })
+        }
     }
 
     /// The innermost bracket that is open at the end of a line, and where it stands.
@@ -163,10 +159,7 @@ impl Looks<'_> {
     }
 
     /// `package { names: [jq] }`, or a bracket that closes nothing.
-    pub(super) fn closing_bracket(&self, message: &str) -> Option<Diagnostic> {
-        if message != "misplaced bracket" {
-            return None;
-        }
+    pub(super) fn closing_bracket(&self) -> Option<Diagnostic> {
         self.no_colon(self.here).or_else(|| {
             let sign = self.here.text.get(self.at..)?.chars().next()?;
             let opens = if sign == ']' { '[' } else { '{' };
@@ -179,8 +172,7 @@ impl Looks<'_> {
     }
 
     /// `{ n0 { address: 10.0.0.1 } }`: a word that begins an entry, and then a map or a list.
-    pub(super) fn no_colon_before_bracket(&self, message: &str) -> Option<Diagnostic> {
-        message.split_once("did not find expected ',' or '}'")?;
+    pub(super) fn no_colon_before_bracket(&self) -> Option<Diagnostic> {
         let (before, rest) = self.here.text.split_at_checked(self.at)?;
         let value = [('{', "{ ... }"), ('[', "[ ... ]")];
         let (_, value) = value.into_iter().find(|(sign, _)| rest.starts_with(*sign))?;
@@ -194,19 +186,14 @@ impl Looks<'_> {
     }
 }
 
-/// Brackets.
-pub(super) fn flow(message: &str, place: Span) -> Option<Diagnostic> {
-    if let Some(rest) = message.strip_prefix("mismatched bracket '") {
-        let mut signs = rest.split('\'');
-        let (open, close) = (signs.next()?, signs.nth(1)?);
-        return Some(
-            Diagnostic::error(place, format!("this `{open}` is closed by `{close}`"))
-                .help(format!("write its own end before `{close}`")),
-        );
-    }
-    let (_, wanted) = message.split_once("did not find expected ',' or ")?;
-    Some(
-        Diagnostic::error(place, "a comma is missing before this, or a text stands without quotes")
-            .help(format!("entries are separated by `,` and end with `{}`", wanted.trim_matches('\''))),
-    )
+/// Reports a bracket that one of the other kind closes.
+pub(super) fn of_another_kind(place: Span, open: char, close: char) -> Diagnostic {
+    Diagnostic::error(place, format!("this `{open}` is closed by `{close}`"))
+        .help(format!("write its own end before `{close}`"))
+}
+
+/// Reports something behind an entry in brackets that is neither a comma nor the bracket that ends them.
+pub(super) fn no_comma(place: Span, end: char) -> Diagnostic {
+    Diagnostic::error(place, "a comma is missing before this, or a text stands without quotes")
+        .help(format!("entries are separated by `,` and end with `{end}`"))
 }

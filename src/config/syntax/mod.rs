@@ -5,6 +5,7 @@
 mod brackets;
 
 use super::diagnostic::Diagnostic;
+use super::fault::Fault;
 use super::source::{SourceId, Span};
 use crate::words::count;
 
@@ -53,8 +54,8 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The mistake behind what the parser says of a place, when it is a usual one.
-pub(super) fn usual(message: &str, place: Span, source: SourceId, text: &str) -> Option<Diagnostic> {
+/// Finds the usual mistake behind a fault at a place; `None` where it is none.
+pub(super) fn usual(fault: &Fault, place: Span, source: SourceId, text: &str) -> Option<Diagnostic> {
     let at = text.floor_char_boundary(place.start as usize);
     let here = line_at(text, at)?;
     let below = line_at(text, here.start + here.text.len() + 1);
@@ -67,23 +68,39 @@ pub(super) fn usual(message: &str, place: Span, source: SourceId, text: &str) ->
         .or_else(|| looks.copied())
         .or_else(|| looks.template())
         .or_else(|| looks.behind_a_bracket())
-        .or_else(|| looks.half_quoted(message))
-        .or_else(|| looks.escape(message))
-        .or_else(|| looks.quote(message))
-        .or_else(|| looks.odd_beginning(message))
-        .or_else(|| looks.block(message))
         .or_else(|| looks.nothing_between_commas())
-        .or_else(|| looks.list_behind_its_key(message))
-        .or_else(|| looks.open_bracket(message))
-        .or_else(|| looks.closing_bracket(message))
-        .or_else(|| looks.key(message))
-        .or_else(|| looks.no_space_behind_colon(message))
-        .or_else(|| looks.odd_dash(message))
-        .or_else(|| looks.no_dash(message))
-        .or_else(|| looks.indentation(message))
-        .or_else(|| looks.brackets(message))
-        .or_else(|| looks.no_colon_before_bracket(message))
-        .or_else(|| brackets::flow(message, place))
+        .or_else(|| match fault {
+            Fault::BehindQuote(quote) => looks.half_quoted(*quote).or_else(|| looks.quote()),
+            Fault::UnknownEscape => looks.escape().or_else(|| looks.quote()),
+            Fault::InQuotes => looks.quote(),
+            Fault::ReservedCharacter => looks.odd_beginning(&['@', '`', '%']),
+            Fault::Anchor => looks.odd_beginning(&['*', '&']),
+            Fault::NoColon => looks.block().or_else(|| looks.no_colon(here)),
+            Fault::ValueNotAllowed => looks.block().or_else(|| looks.key()),
+            Fault::EntryNotAllowed => looks.list_behind_its_key(),
+            Fault::NoDash => looks.no_dash().or_else(|| looks.indentation()),
+            Fault::NoKey => looks.odd_dash().or_else(|| looks.indentation()),
+            Fault::NoNode | Fault::BlockHeader => looks.indentation(),
+            Fault::NoSpaceBeforeBracket => looks.no_space_behind_colon(),
+            Fault::OpenBracket => looks.open_bracket(here),
+            Fault::ColonInBrackets | Fault::DashInBrackets => looks.open_bracket(looks.before()?),
+            Fault::ClosingBracket => looks.closing_bracket(),
+            Fault::OtherBracket(open, close) => Some(brackets::of_another_kind(place, *open, *close)),
+            Fault::NoCommaInList => looks.brackets().or_else(|| Some(brackets::no_comma(place, ']'))),
+            Fault::NoCommaInMap => looks
+                .open_bracket_of_a_map()
+                .or_else(|| looks.brackets())
+                .or_else(|| looks.no_colon_before_bracket())
+                .or_else(|| Some(brackets::no_comma(place, '}'))),
+            Fault::SecondDocument
+            | Fault::DuplicateKey(_)
+            | Fault::Tag(_)
+            | Fault::TooLarge
+            | Fault::TooDeep
+            | Fault::KeyIsNoText
+            | Fault::KeyIsNull
+            | Fault::Other => None,
+        })
 }
 
 fn line_at(text: &str, at: usize) -> Option<Line<'_>> {
@@ -139,6 +156,11 @@ impl Looks<'_> {
             )
         };
         Some(Diagnostic::error(self.span(line, at, sign.len_utf8()), text).help(help))
+    }
+
+    /// The part of the line that stands in front of the place.
+    fn before(&self) -> Option<Line<'_>> {
+        Some(Line { text: self.here.text.get(..self.at)?, ..self.here })
     }
 
     /// The line that the parser names, and the one above it: it is often the one that is meant.
@@ -230,12 +252,7 @@ impl Looks<'_> {
     }
 
     /// `when: "a" in b`
-    fn half_quoted(&self, message: &str) -> Option<Diagnostic> {
-        let quote = match message.strip_prefix("invalid trailing content after ")? {
-            "double-quoted scalar" => '"',
-            "single-quoted scalar" => '\'',
-            _ => return None,
-        };
+    fn half_quoted(&self, quote: char) -> Option<Diagnostic> {
         let before = self.here.text.get(..self.at)?;
         let open = before.trim_end().strip_suffix(quote)?.rfind(quote)?;
         let value = self.to_its_end(open, self.here.text.get(open..)?);
@@ -270,10 +287,7 @@ impl Looks<'_> {
     }
 
     /// `match: "^\d+"`
-    fn escape(&self, message: &str) -> Option<Diagnostic> {
-        if !message.contains("unknown escape character") {
-            return None;
-        }
+    fn escape(&self) -> Option<Diagnostic> {
         let rest = self.here.text.get(self.at..)?.strip_prefix('"')?;
         let inner = rest.split('"').next()?;
         let text = "a `\\` in double quotes begins a sign such as `\\n`";
@@ -283,10 +297,7 @@ impl Looks<'_> {
     }
 
     /// A text behind `|` that is not indented.
-    fn block(&self, message: &str) -> Option<Diagnostic> {
-        if !message.contains("simple key expected") && !message.contains("mapping values are not allowed") {
-            return None;
-        }
+    fn block(&self) -> Option<Diagnostic> {
         let own = self.here.indent();
         let mut first = self.here;
         for line in self.above {
@@ -329,10 +340,7 @@ impl Looks<'_> {
     }
 
     /// `names: - jq`
-    fn list_behind_its_key(&self, message: &str) -> Option<Diagnostic> {
-        if !message.contains("block sequence entries are not allowed") {
-            return None;
-        }
+    fn list_behind_its_key(&self) -> Option<Diagnostic> {
         let (before, rest) = self.here.text.split_at_checked(self.at)?;
         let item = self.to_its_end(self.at, rest).strip_prefix("- ")?.trim();
         let key = before.trim_end().strip_suffix(':')?;
@@ -347,10 +355,7 @@ impl Looks<'_> {
     }
 
     /// A key where a list goes on.
-    fn no_dash(&self, message: &str) -> Option<Diagnostic> {
-        if !message.contains("did not find expected '-' indicator") {
-            return None;
-        }
+    fn no_dash(&self) -> Option<Diagnostic> {
         let (own, word) = self.here.content();
         let entry = self.above.iter().find(|line| line.indent() <= own)?;
         if entry.indent() != own || !entry.content().1.starts_with("- ") {
@@ -377,10 +382,7 @@ impl Looks<'_> {
     }
 
     /// A quote that is not closed on its line, and whose text ends lines later.
-    fn quote(&self, message: &str) -> Option<Diagnostic> {
-        if !message.contains("quoted scalar") {
-            return None;
-        }
+    fn quote(&self) -> Option<Diagnostic> {
         let mut lines = std::iter::once(&self.here).chain(self.above);
         lines.find_map(|line| Some((line, Signs::of(line.text).open_quote?))).map(|(line, at)| {
             Diagnostic::error(self.span(*line, at, 1), "this quote is not closed")
@@ -389,14 +391,9 @@ impl Looks<'_> {
     }
 
     /// `name: @x`, `name: %x`, `hosts: *x`.
-    fn odd_beginning(&self, message: &str) -> Option<Diagnostic> {
+    fn odd_beginning(&self, signs: &[char]) -> Option<Diagnostic> {
         let rest = self.here.text.get(self.at..)?;
-        let first = rest.chars().next()?;
-        let odd = message.starts_with("unexpected character") && matches!(first, '@' | '`' | '%');
-        let alias = message.contains("anchor") && matches!(first, '*' | '&');
-        if !odd && !alias {
-            return None;
-        }
+        let first = rest.chars().next().filter(|first| signs.contains(first))?;
         let value = self.to_its_end(self.at, rest);
         if let Some(name) = value.strip_prefix('*').filter(|name| is_word(name)) {
             let text = format!("nothing above is marked `&{name}`, which `*{name}` stands for");
@@ -423,13 +420,7 @@ impl Looks<'_> {
     }
 
     /// A key without its colon, or a colon without its space.
-    fn key(&self, message: &str) -> Option<Diagnostic> {
-        if message.contains("simple key expected") {
-            return self.no_colon(self.here);
-        }
-        if !message.contains("mapping values are not allowed") {
-            return None;
-        }
+    fn key(&self) -> Option<Diagnostic> {
         if is_flow_without_colon(self.here.entry().1) {
             return self.no_colon(self.here);
         }
@@ -476,10 +467,7 @@ impl Looks<'_> {
     }
 
     /// `{ names:[jq] }`
-    fn no_space_behind_colon(&self, message: &str) -> Option<Diagnostic> {
-        if !message.starts_with("':' may not precede") {
-            return None;
-        }
+    fn no_space_behind_colon(&self) -> Option<Diagnostic> {
         let (before, behind) = self.here.text.split_at_checked(self.at)?;
         let key = before.rsplit([' ', ',', '{', '[']).next()?;
         let value = behind.strip_prefix(':')?.split([' ', ',', '}']).next()?;
@@ -490,10 +478,7 @@ impl Looks<'_> {
     }
 
     /// An entry of a list among the keys of a map.
-    fn odd_dash(&self, message: &str) -> Option<Diagnostic> {
-        if !message.contains("while parsing a block mapping") {
-            return None;
-        }
+    fn odd_dash(&self) -> Option<Diagnostic> {
         let (own, word) = self.here.content();
         let rest = word.strip_prefix("- ")?;
         let above = self.above.iter().find(|line| line.indent() <= own)?;
@@ -546,10 +531,7 @@ impl Looks<'_> {
     }
 
     /// A line that begins where no line above it begins.
-    fn indentation(&self, message: &str) -> Option<Diagnostic> {
-        if !message.contains("did not find expected") || message.contains("flow") {
-            return None;
-        }
+    fn indentation(&self) -> Option<Diagnostic> {
         let (own, word) = self.here.content();
         let mut least = usize::MAX;
         let mut near: Option<(usize, &str)> = None;

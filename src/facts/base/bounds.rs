@@ -4,7 +4,7 @@
 
 use serde_json::Value as Json;
 
-use crate::facts::view::CPUS;
+use crate::facts::bounds::{INSTANCES, MOST_CPUS};
 
 /// Replacement for a character that is not allowed.
 const OTHER: char = '\u{fffd}';
@@ -60,7 +60,7 @@ const TABLE: &[(&str, Bound)] = &[
     ("busy.partial", Flag),
     ("busy.rdma.*", Line),
     ("busy.slurm.*", Line),
-    ("cpu.count", Number(1, CPUS as i128)),
+    ("cpu.count", Number(1, MOST_CPUS as i128)),
     ("cpu.model", Line),
     ("cpu.sockets", Number(1, 1024)),
     ("cpu.threads_per_core", Number(1, 64)),
@@ -80,6 +80,12 @@ const TABLE: &[(&str, Bound)] = &[
     ("memory.hugepages.total", SIZE),
     ("memory.swap_mib", MIB),
     ("memory.total_mib", MIB),
+    ("mig", List(GPUS * INSTANCES)),
+    ("mig.*.compute", Number(0, INSTANCES as i128)),
+    ("mig.*.devices", List(2)),
+    ("mig.*.devices.*", Number(0, 1 << 20)),
+    ("mig.*.gpu", Number(0, GPUS as i128)),
+    ("mig.*.instance", Number(0, INSTANCES as i128)),
     ("modules.loaded.*", Word(NAME)),
     ("mounts.*.free_bytes", SIZE),
     ("mounts.*.local", Flag),
@@ -121,6 +127,7 @@ const TABLE: &[(&str, Bound)] = &[
     ("pci.accelerators.*.driver", Word(NAME)),
     ("pci.accelerators.*.numa_node", NODE),
     ("pci.accelerators.*.vendor", Word(NAME)),
+    ("pci.gencode", Line),
     ("pci.gpus", List(GPUS)),
     ("pci.gpus.*.address", Word(NAME)),
     ("pci.gpus.*.device", Word(NAME)),

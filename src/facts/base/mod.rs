@@ -1,31 +1,37 @@
 //! Basic facts: what templates see as `facts.NAME`. Each is a file and a part of its own.
 
 mod arch;
-mod boot;
+pub mod boot;
 mod bounds;
 pub mod busy;
-mod cpu;
-mod hostname;
-mod ids;
+pub mod cpu;
+pub mod hostname;
+pub mod ids;
 mod init;
-mod kernel;
-mod memory;
-mod modules;
-mod mounts;
+pub mod kernel;
+pub mod memory;
+mod mig;
+pub mod modules;
+pub mod mounts;
 pub mod network;
 mod numa;
 mod nvlinks;
-mod os;
-mod pci;
+pub mod os;
+pub mod pci;
 mod selinux;
 pub mod ssh;
-mod users;
-mod virtualization;
+pub mod users;
+pub mod virtualization;
+
+use std::any::Any;
+use std::sync::{Arc, OnceLock};
 
 pub(super) use mounts::{PSEUDO, unescape};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-use super::{Family, Query, Question, Touches, after, answers, of_type};
+use super::{Cost, Family, Query, Question, Touches, after, answers, of_type};
 use crate::transport::Script;
 
 /// A basic fact.
@@ -40,6 +46,46 @@ pub struct BaseFact {
     touched_by: fn(&Touches) -> bool,
     /// Returns a value that it may have on a host of this distribution; see [`specimens`].
     specimen: fn(&str) -> Json,
+}
+
+/// A basic fact with the fields that the program reads itself; templates read all of them.
+pub trait Fact: DeserializeOwned + Send + Sync + 'static {
+    /// Its name in templates.
+    const NAME: &'static str;
+}
+
+/// Value of a basic fact: JSON for templates and records, a type for the program.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct BaseValue {
+    json: Json,
+    #[serde(skip)]
+    typed: OnceLock<Option<Arc<dyn Any + Send + Sync>>>,
+}
+
+impl BaseValue {
+    /// As templates see it.
+    pub fn json(&self) -> &Json {
+        &self.json
+    }
+
+    /// As the program reads it.
+    pub fn get<F: Fact>(&self) -> Option<&F> {
+        let read = || Some(Arc::new(F::deserialize(&self.json).ok()?) as Arc<dyn Any + Send + Sync>);
+        self.typed.get_or_init(read).as_ref()?.downcast_ref()
+    }
+}
+
+impl From<Json> for BaseValue {
+    fn from(json: Json) -> Self {
+        Self { json, ..Self::default() }
+    }
+}
+
+impl PartialEq for BaseValue {
+    fn eq(&self, other: &Self) -> bool {
+        self.json == other.json
+    }
 }
 
 /// All basic facts; the build script makes the table of the files that have one.
@@ -85,9 +131,8 @@ impl BaseQuery {
 }
 
 impl Question for BaseQuery {
-    /// Its value as templates see it.
-    type Answer = Json;
-    const FAMILY: &'static Family = &FAMILY;
+    type Answer = BaseValue;
+    const FAMILY: &'static Family = FAMILY;
     const RECORDED: bool = true;
 
     fn label(&self) -> String {
@@ -99,7 +144,8 @@ impl Question for BaseQuery {
     }
 }
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: &Family = &Family {
+    cost: Cost::Files,
     chunk: 1,
     output: 1 << 20,
     ..Family::new(
@@ -110,7 +156,7 @@ pub(super) const FAMILY: Family = Family {
             answers(queries, |query: &BaseQuery| {
                 let fact = query.fact()?;
                 let told = (fact.parse)(output).and_then(|value| bounds::held(fact.name, value));
-                if told.is_ok() && status != 0 { None } else { Some(told) }
+                if told.is_ok() && status != 0 { None } else { Some(told.map(BaseValue::from)) }
             })
         },
         |label| base(after("base", label)?),
@@ -153,35 +199,45 @@ fn need<'a>(output: &'a str, key: &str) -> Result<&'a str, String> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
 
-    /// Facts that the program itself reads by their path, as no compiler sees it.
+    /// Every field that the program reads is one that hosts have.
+    fn agrees<F: Fact + Serialize>() {
+        for (os, facts) in specimens() {
+            let all = BaseValue::from(facts[F::NAME].clone());
+            let read = serde_json::to_value(all.get::<F>().unwrap()).unwrap();
+            assert!(is_within(&read, all.json()), "{} of {os}: {read}", F::NAME);
+        }
+    }
+
+    fn is_within(part: &Json, all: &Json) -> bool {
+        match (part, all) {
+            (Json::Object(part), Json::Object(all)) => {
+                part.iter().all(|(key, value)| all.get(key).is_some_and(|all| is_within(value, all)))
+            }
+            (Json::Array(part), Json::Array(all)) => {
+                part.len() == all.len() && part.iter().zip(all).all(|(part, all)| is_within(part, all))
+            }
+            _ => part == all,
+        }
+    }
+
     #[test]
     fn what_is_read_of_a_fact_is_there() {
-        fn read(folder: &Path, text: &mut String) {
-            for entry in std::fs::read_dir(folder).unwrap() {
-                let path = entry.unwrap().path();
-                if path.is_dir() {
-                    read(&path, text);
-                } else if path.extension().is_some_and(|end| end == "rs") {
-                    text.push_str(&std::fs::read_to_string(&path).unwrap());
-                }
-            }
-        }
-        let mut text = String::new();
-        read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut text);
-        let call = r#"(?:fact|pointer|text|word|list)\((?:&?[a-z_.]+, )?"/([a-z_]+)((?:/[a-z_]+)*)""#;
-        let mut read = 0;
-        for found in regex::Regex::new(call).unwrap().captures_iter(&text) {
-            let (fact, path) = (&found[1], &found[2]);
-            if BaseQuery::named(fact).is_some() {
-                read += 1;
-                let has = |(_, facts): &(_, Json)| facts[fact].pointer(path).is_some();
-                assert!(specimens().iter().any(has), "/{fact}{path} is read, and no host has it");
-            }
-        }
-        assert!(read > 20, "{read}");
+        agrees::<boot::Boot>();
+        agrees::<busy::Busy>();
+        agrees::<cpu::Cpu>();
+        agrees::<hostname::Hostname>();
+        agrees::<ids::Ids>();
+        agrees::<kernel::Kernel>();
+        agrees::<memory::Memory>();
+        agrees::<modules::Modules>();
+        agrees::<mounts::Mounts>();
+        agrees::<network::Network>();
+        agrees::<os::Os>();
+        agrees::<pci::Pci>();
+        agrees::<ssh::Ssh>();
+        agrees::<users::Users>();
+        agrees::<virtualization::Virtualization>();
     }
 }

@@ -3,7 +3,7 @@
 //! Formats: modprobe(8) `--show-depends`, modinfo(8), the warnings of depmod(8) with `-e -E` (`disagrees about version
 //! of symbol`, `needs unknown symbol`), lsinitramfs(8) and lsinitrd(1), mokutil(1), `/proc/keys` (keyrings(7)),
 //! `/run/systemd/netif/links` (sd-network), `nmcli -t`, interfaces(5), and our own
-//! (`src/shell/probes/next_boot.sh`) around them. What fits a kernel is what its own loader takes
+//! (`src/facts/next_boot/next_boot.sh`) around them. What fits a kernel is what its own loader takes
 //! (`kernel/module/version.c`, `same_magic`): where both have symbol versions, those decide, not the release.
 
 mod loader;
@@ -99,11 +99,13 @@ impl NextBoot {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct NextBootQuery;
 
+pub(crate) const FAMILY: &super::Family = <NextBootQuery as super::Question>::FAMILY;
+
 impl Probe for NextBootQuery {
     type Shown = NextBoot;
     const NAME: &'static str = "next_boot";
     const SCRIPT: &'static str =
-        crate::shell!("probes/ask.sh", "facts/next_kernel.sh", "probes/next_boot.sh");
+        crate::shell!("facts/probe/ask.sh", "facts/base/boot/next_kernel.sh", "facts/next_boot/next_boot.sh");
     const DEADLINE: Option<Duration> = Some(Duration::from_secs(45));
 
     fn read(sections: &Sections<'_>) -> NextBoot {

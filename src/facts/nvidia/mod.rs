@@ -13,7 +13,7 @@ use quick_xml::events::Event;
 use serde::{Deserialize, Serialize};
 
 use super::Seen;
-use super::possible;
+use super::bounds;
 use super::probe::Probe;
 use super::section::Sections;
 
@@ -137,10 +137,12 @@ pub struct Nvidia {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct NvidiaQuery;
 
+pub(crate) const FAMILY: &super::Family = <NvidiaQuery as super::Question>::FAMILY;
+
 impl Probe for NvidiaQuery {
     type Shown = Nvidia;
     const NAME: &'static str = "nvidia";
-    const SCRIPT: &'static str = crate::shell!("probes/ask.sh", "probes/nvidia.sh");
+    const SCRIPT: &'static str = crate::shell!("facts/probe/ask.sh", "facts/nvidia/nvidia.sh");
     const DEADLINE: Option<Duration> = Some(Duration::from_mins(1));
 
     fn read(sections: &Sections<'_>) -> Nvidia {
@@ -218,7 +220,7 @@ impl Element {
 
     /// The sum of the counters that are there.
     fn sum(&self, paths: &[&str]) -> Option<u64> {
-        let found: Vec<u64> = paths.iter().filter_map(|path| self.number(path, &possible::COUNT)).collect();
+        let found: Vec<u64> = paths.iter().filter_map(|path| self.number(path, &bounds::COUNT)).collect();
         (!found.is_empty()).then(|| found.iter().fold(0_u64, |sum, count| sum.saturating_add(*count)))
     }
 }
@@ -298,7 +300,7 @@ pub fn smi(text: &str) -> Result<Smi, String> {
     {
         return Err(format!("{attached} GPUs attached, {} described", gpus.len()));
     }
-    if gpus.len() > possible::ACCELERATORS {
+    if gpus.len() > bounds::ACCELERATORS {
         return Err(format!("it describes {} GPUs, and no host has so many", gpus.len()));
     }
     let cuda = ["cuda_version", "cuda_umd_version"].iter().find_map(|name| log.leading_version(name));
@@ -322,7 +324,7 @@ fn gpu(node: &Element) -> Gpu {
         "double_bit/total",
     ];
     let power = |readings: &str, now: &str| {
-        let watts = |name| node.number(&format!("{readings}/{name}"), &possible::POWER);
+        let watts = |name| node.number(&format!("{readings}/{name}"), &bounds::POWER);
         Some((watts(now)?, watts("default_power_limit")?))
     };
     let recovery = text("gpu_recovery_action").filter(|action| action != "None").or_else(|| {
@@ -337,7 +339,7 @@ fn gpu(node: &Element) -> Gpu {
     // A GPU in instances counts its errors for each of them.
     let of_instances = || {
         let counts = node.each("mig_devices", "mig_device").filter_map(|instance| {
-            instance.number("ecc_error_count/volatile_count/sram_uncorrectable", &possible::COUNT)
+            instance.number("ecc_error_count/volatile_count/sram_uncorrectable", &bounds::COUNT)
         });
         counts.reduce(u64::saturating_add)
     };
@@ -345,11 +347,11 @@ fn gpu(node: &Element) -> Gpu {
         bus: bus(node.value("pci/pci_bus_id").or(node.id.as_deref()).unwrap_or_default()),
         name: text("product_name").unwrap_or_default(),
         vbios: text("vbios_version"),
-        memory_mib: node.number("fb_memory_usage/total", &possible::MEMORY_MIB),
+        memory_mib: node.number("fb_memory_usage/total", &bounds::MEMORY_MIB),
         persistence: node.flag("persistence_mode"),
         mig: node.flag("mig_mode/current_mig"),
         instances: (node.flag("mig_mode/current_mig") == Some(true))
-            .then(|| node.each("mig_devices", "mig_device").take(possible::INSTANCES).count() as u64),
+            .then(|| node.each("mig_devices", "mig_device").take(bounds::INSTANCES).count() as u64),
         ecc: node.flag("ecc_mode/current_ecc"),
         ecc_pending: node.flag("ecc_mode/pending_ecc"),
         ecc_absent: node.at("ecc_mode/current_ecc").is_some_and(|mode| mode.text.trim() == "N/A"),
@@ -361,21 +363,21 @@ fn gpu(node: &Element) -> Gpu {
         page_pending: node
             .flag("retired_pages/pending_retirement")
             .or_else(|| node.flag("retired_pages/pending_blacklist")),
-        remapped: node.number("remapped_rows/remapped_row_unc", &possible::COUNT),
+        remapped: node.number("remapped_rows/remapped_row_unc", &bounds::COUNT),
         remap_pending: node.flag("remapped_rows/remapped_row_pending"),
         remap_failure: node.flag("remapped_rows/remapped_row_failure"),
         width: both(
             "pci/pci_gpu_link_info/link_widths/current_link_width",
             "pci/pci_gpu_link_info/link_widths/max_link_width",
-            &possible::LANES,
+            &bounds::LANES,
         ),
         passed_through: node.value("gpu_virtualization_mode/virtualization_mode") == Some("Pass-Through"),
         generation: both(
             "pci/pci_gpu_link_info/pcie_gen/current_link_gen",
             "pci/pci_gpu_link_info/pcie_gen/max_link_gen",
-            &possible::GENERATION,
+            &bounds::GENERATION,
         ),
-        temperature: node.number("temperature/gpu_temp", &possible::TEMPERATURE),
+        temperature: node.number("temperature/gpu_temp", &bounds::TEMPERATURE),
         throttle: throttle(node),
         power_limit: power("gpu_power_readings", "current_power_limit")
             .or_else(|| power("gpu_power_readings", "power_limit"))
@@ -386,7 +388,7 @@ fn gpu(node: &Element) -> Gpu {
         lost: node.says(LOST),
         recovery,
         compute_mode: text("compute_mode"),
-        replays: node.number("pci/replay_counter", &possible::COUNT),
+        replays: node.number("pci/replay_counter", &bounds::COUNT),
         processes: node.at("processes").map_or(0, |list| list.children.len() as u64),
         at_rest: reasons(node).any(|(reason, holds)| holds && reason == "gpu_idle"),
     }
@@ -446,12 +448,12 @@ pub fn nvlink(text: &str) -> Result<BTreeMap<usize, Links>, String> {
             Some((number.parse::<usize>().ok()?, value.trim()))
         };
         if let Some((number, _)) = numbered("GPU ") {
-            open = (number < possible::ACCELERATORS).then(|| gpus.entry(number).or_default());
+            open = (number < bounds::ACCELERATORS).then(|| gpus.entry(number).or_default());
         } else if let (Some(links), Some((number @ 0..MOST_LINKS, value))) = (&mut open, numbered("Link ")) {
             links.resize(links.len().max(number + 1), None);
             if let Some(link) = links.get_mut(number) {
                 let rate = value.strip_suffix("GB/s");
-                *link = rate.and_then(|number| possible::number(number.trim(), &possible::RATE));
+                *link = rate.and_then(|number| bounds::number(number.trim(), &bounds::RATE));
             }
         }
     }

@@ -11,6 +11,7 @@ mod losses;
 mod model;
 mod reach;
 mod read;
+mod text;
 mod write;
 
 use losses::Losses;

@@ -4,9 +4,9 @@ use indexmap::IndexMap;
 
 use super::losses::Losses;
 use super::model::Var;
-use super::write::quoted;
+use super::text::quoted;
 use crate::config::yaml::in_quotes;
-use crate::inventory::address;
+use crate::inventory::{Endpoint, address};
 
 /// The variables that this file knows. Where two mean the same, the first one is stronger.
 const ADDRESS: &[&str] = &["ansible_ssh_host", "ansible_host"];
@@ -284,7 +284,7 @@ impl Reader<'_> {
 }
 
 fn is_jump(hop: &str) -> bool {
-    let login = hop.rsplit_once('@').map_or("", |(login, _)| login);
+    let login = Endpoint::jump(hop).ok().and_then(|jump| jump.user).unwrap_or_default();
     address::jump(hop).is_ok() && !login.contains(':')
 }
 

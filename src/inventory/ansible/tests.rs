@@ -1,4 +1,4 @@
-//! Tests of what is refused, of what is written, and that no text panics. `tests/ansible.rs` asks Ansible
+//! Tests of what is refused, of what is written, and that no text panics. `tests/it/ansible.rs` asks Ansible
 //! itself.
 
 use camino::Utf8PathBuf;

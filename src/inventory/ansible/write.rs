@@ -7,20 +7,10 @@ use indexmap::IndexSet;
 use super::losses::Losses;
 use super::model::{Group, Layers, Model, Related};
 use super::reach::{Alike, DEFAULTS, DIRECT, FIELDS, Reach, Reader, loss_of};
-use crate::config::yaml::{in_quotes, is_odd, scalar};
+use super::text::quoted;
+use crate::config::yaml::{in_quotes, is_odd};
 use crate::hostlist;
 use crate::put;
-
-fn is_plain(value: &str) -> bool {
-    value.chars().all(|c| c.is_ascii_alphanumeric() || "/._~-".contains(c))
-        && !value.is_empty()
-        && (!value.starts_with(['-', '~', '.']) || value.starts_with("~/"))
-}
-
-/// A text, which YAML must not take for a number or a word of its own.
-pub(super) fn quoted(text: &str) -> String {
-    if is_plain(text) { scalar(text) } else { in_quotes(text) }
-}
 
 pub(super) fn comment(text: &mut String, indent: &str, lines: &[String]) {
     // A comment ends at whatever YAML takes for the end of a line.

@@ -43,6 +43,14 @@ awk '$5 { print $2, $5 }' "$work/list" | tr , ' ' | while read -r package debian
         fi
     done
 done
+# Its unit has another name there, and is not on yet.
+for unit in "$work"/files/chrony/lib/systemd/system/chrony.service "$work"/files/chrony/usr/lib/systemd/system/chrony.service; do
+    if [ -e "$unit" ]; then
+        sed '/^Alias=/d' "$unit" >"${unit%/*}/chronyd.service"
+        rm "$unit"
+    fi
+done
+rm -f "$work/files/chrony/etc/init.d/chrony" /etc/systemd/system/chronyd.service /etc/systemd/system/multi-user.target.wants/chrony.service
 awk -v dist="$dist" '{ if ($4 == "-") $4 = ""; gsub(/@/, dist, $4); print $2, $3 dist, $4 }' "$work/list" | rpms "$work"
 cat >/etc/dnf/dnf.conf <<'END'
 [main]

@@ -4,18 +4,18 @@ use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow, bail};
-use camino::Utf8Path;
+use camino::Utf8PathBuf;
 use sha2::{Digest as _, Sha256};
 
 use super::firmware;
 use super::image;
 use super::machine::{self, Machine};
 use super::qemu::{self, Process};
-use crate::lab::image::short_hex;
-use crate::lab::spec::{LabSpec, LabUser, SudoKind};
+use crate::lab::spec::{LabSettings, LabSpec, LabUser, SudoKind};
 use crate::lab::state::{Folder, LabHostState, LabState};
 use crate::lab::{engine, files, node};
 use crate::process::heard;
+use crate::words::short_hex;
 
 /// Engine of a lab of virtual machines, as its state names it.
 pub(crate) const ENGINE: &str = "qemu";
@@ -84,8 +84,11 @@ fn bring(
     if secure_boot {
         firmware::find()?;
     }
-    let image = image::ensure(&spec.cache_root, &spec.settings, progress)?;
-    let accel = qemu::probe(&image, progress)?;
+    let images = images(spec, progress)?;
+    let accel = match images.first() {
+        Some(image) => qemu::probe(image, progress)?,
+        None => bail!("{} names no hosts", spec.inventory),
+    };
 
     let user = spec.settings.user.unwrap_or(LabUser::Provision).as_str();
     let wants_password = spec.settings.sudo == Some(SudoKind::Password);
@@ -105,7 +108,7 @@ fn bring(
         .enumerate()
         .map(|(index, name)| Machine::new(&place, &folder.hash, name, index, secure_boot))
         .collect();
-    let recipe = recipe(&image, &names, &login, secure_boot);
+    let recipe = recipe(&images, &names, &login, secure_boot);
     let recipe_file = place.join("recipe");
     if place.exists() && std::fs::read_to_string(&recipe_file).ok().as_deref() != Some(&recipe) {
         if matches!(wanted, Wanted::Only(_)) {
@@ -126,8 +129,8 @@ fn bring(
     let recorded = folder.load()?;
     let mut free = node::ports(&folder.hash);
     let mut started = Vec::new();
-    for machine in &machines {
-        machine.create(&image, &login, &machines)?;
+    for (machine, image) in machines.iter().zip(&images) {
+        machine.create(image, &login, &machines)?;
         let before = recorded.as_ref().and_then(|state| state.host(&machine.name)).map(|host| host.port);
         let port = match before {
             Some(port) if machine.process.runs() || !node::listens(port) => port,
@@ -209,10 +212,33 @@ fn check(spec: &LabSpec) -> Result<()> {
     Ok(())
 }
 
+/// The disk that each machine starts from, in the order of the inventory: releases and packages may differ.
+fn images(spec: &LabSpec, progress: &mut dyn FnMut(&str)) -> Result<Vec<Utf8PathBuf>> {
+    let mut made: Vec<(LabSettings, Utf8PathBuf)> = Vec::new();
+    let mut images = Vec::new();
+    for host in &spec.hosts {
+        let LabSettings { release, packages, .. } = spec.settings_of(host);
+        let wanted = LabSettings { release, packages, ..LabSettings::default() };
+        let image = match made.iter().find(|(settings, _)| *settings == wanted) {
+            Some((_, image)) => image.clone(),
+            None => image::ensure(&spec.cache_root, &wanted, progress)?,
+        };
+        made.push((wanted, image.clone()));
+        images.push(image);
+    }
+    Ok(images)
+}
+
 /// Everything that a machine gets at its first boot only.
-fn recipe(image: &Utf8Path, names: &[&str], login: &machine::MachineUser<'_>, secure_boot: bool) -> String {
+fn recipe(
+    images: &[Utf8PathBuf],
+    names: &[&str],
+    login: &machine::MachineUser<'_>,
+    secure_boot: bool,
+) -> String {
     let firmware = if secure_boot { "secure boot" } else { "bios" };
-    let text = format!("{image}\n{firmware}\n{}\n{}", names.join(" "), login.text());
+    let images: Vec<&str> = images.iter().map(|image| image.as_str()).collect();
+    let text = format!("{}\n{firmware}\n{}\n{}", images.join(" "), names.join(" "), login.text());
     format!("{}\n", short_hex(&Sha256::digest(text)))
 }
 

@@ -12,9 +12,10 @@ use super::qemu::{missing, refuse};
 use crate::lab::apt::Apt;
 use crate::lab::engine;
 use crate::lab::files;
-use crate::lab::image::{check, short_hex};
-use crate::lab::spec::LabSettings;
+use crate::lab::image::check;
+use crate::lab::spec::{LabRelease, LabSettings};
 use crate::process::heard;
+use crate::words::short_hex;
 
 /// Makes the disk.
 const BUILD: &str = include_str!("image.sh");
@@ -79,7 +80,7 @@ pub(super) fn ensure(
     let dump = engine::output(heard("apt-config").arg("dump"), b"", engine::USUAL)
         .map(|done| String::from_utf8_lossy(&done.stdout).into_owned())
         .unwrap_or_default();
-    let apt = Apt::read(Utf8Path::new("/"), None, &dump);
+    let apt = Apt::read(Utf8Path::new("/"), settings.release.map(LabRelease::as_str), &dump);
     let mut packages: Vec<&str> = crate::lab::image::PACKAGES.into_iter().chain(PACKAGES).collect();
     packages.extend(settings.packages.iter().flatten().map(String::as_str));
     let tree = tree(&apt)?;
@@ -93,11 +94,7 @@ pub(super) fn ensure(
     let folder = cache.join("lab-vm");
     files::private_folder(&folder)?;
     let image = folder.join(short_hex(&hash.finalize()));
-    let _lock = crate::lab::deploy::lock(
-        &folder.join("lock"),
-        "another lab makes the disk of its machines",
-        progress,
-    )?;
+    let _lock = files::lock(&folder.join("lock"), "another lab makes the disk of its machines", progress)?;
     if !image.exists() {
         build(&image, &apt, &packages.join(","), &tree, progress)
             .with_context(|| format!("cannot make {image}"))?;

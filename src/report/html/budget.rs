@@ -5,20 +5,20 @@ use crate::report::style::safe;
 /// Bytes of one line of evidence or diff.
 pub(super) const LINE: usize = 2000;
 /// Rows of a table outside of the matrix.
-pub(super) const ROWS: usize = 200;
+pub(in crate::report) const ROWS: usize = 200;
 /// Bytes of a reason that is shown without a budget.
 const SHORT: usize = 300;
 
 /// Number of bytes of text that may still be written.
 #[derive(Debug)]
-pub(super) struct Budget(pub(super) usize);
+pub(in crate::report) struct Budget(pub(in crate::report) usize);
 
 /// Stands for a text that would not fit.
 pub(super) const LEFT_OUT: &str = "(left out, see --json)";
 
 impl Budget {
     /// A text that is safe to show, cut where it is too long; `None` when it would not fit.
-    pub(super) fn try_take(&mut self, text: &str, most: usize) -> Option<String> {
+    pub(in crate::report) fn try_take(&mut self, text: &str, most: usize) -> Option<String> {
         let kept = shortened(text, most);
         // What has a meaning in HTML is written as six bytes.
         let cost = kept.len() + 5 * kept.matches(['<', '>', '&', '"', '\'', '\\', '\n']).count();
@@ -38,7 +38,7 @@ impl Budget {
 }
 
 /// A text that is safe to show, cut where it is too long.
-pub(super) fn shortened(text: &str, most: usize) -> String {
+pub(in crate::report) fn shortened(text: &str, most: usize) -> String {
     let clean = safe(text);
     let mut end = clean.len().min(most);
     while !clean.is_char_boundary(end) {

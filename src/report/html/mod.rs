@@ -11,7 +11,7 @@
 //! that a browser cannot open. What went wrong is no part of that: it comes first, each host of it is
 //! named, and so is the reason, if in short.
 
-mod budget;
+pub(in crate::report) mod budget;
 mod matrix;
 mod page;
 mod pairs;

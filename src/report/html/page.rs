@@ -10,10 +10,10 @@ use super::{matrix, pairs};
 use crate::checks::{self, Needs};
 use crate::events::Record;
 use crate::exit;
-use crate::report::away::{Away, Group};
 use crate::report::findings::{Finding, findings};
 use crate::report::fold::fold;
 use crate::report::style::{safe, seconds};
+use crate::report::unreachable::{Away, Group};
 use crate::words::count;
 
 const PAGE: &str = include_str!("page.html");

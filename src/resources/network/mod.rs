@@ -4,4 +4,3 @@ pub mod firewall;
 pub mod hostname;
 pub mod hosts_file;
 pub mod netdev;
-pub(in crate::resources) mod netdev_file;

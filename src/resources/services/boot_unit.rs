@@ -56,20 +56,19 @@ impl BootUnit {
             if !changes.is_empty() && unit.file == "enabled" {
                 changes.insert(
                     0,
-                    Change {
+                    Change::new(
                         object,
-                        summary: format!("~ {} (enabled -> disabled)", self.name),
-                        detail: Detail::Attributes(vec![Attribute::new(
+                        format!("~ {} (enabled -> disabled)", self.name),
+                        Detail::Attributes(vec![Attribute::new(
                             "enabled",
                             Some("enabled"),
                             Some("disabled"),
                         )]),
-                        script: Script::new(crate::shell!("resources/unit.sh"))
+                        Script::new(crate::shell!("resources/shared/unit.sh"))
                             .named("action", "disable")
                             .named("unit", self.name.as_str()),
-                        upload: None,
-                        disruption: Disruption::Reload,
-                    },
+                    )
+                    .disrupting(Disruption::Reload),
                 );
             }
             return Ok(changes);

@@ -67,7 +67,7 @@ impl Check {
 
     /// The same script, which puts nothing in place that does not pass.
     pub(in crate::resources) fn before(&self, script: Script) -> Script {
-        Script::new(crate::shell!("resources/validate.sh"))
+        Script::new(crate::shell!("resources/shared/validate.sh"))
             .named("missing", if self.needed { "fail" } else { "pass" })
             .named("words", self.words.join("\n"))
             .then(script)

@@ -8,12 +8,13 @@ use crate::facts::file::{Attributes, Content, ContentQuery, FileKind, PathQuery,
 use crate::facts::{Facts, Object, Query, Touches};
 use crate::placeholder;
 use crate::resources::files::directory::Directory;
+pub(in crate::resources) use crate::resources::shared::attributes::{
+    attribute_changes, attributes_change, describe,
+};
 use crate::resources::shared::check::Check;
 use crate::resources::shared::known;
 use crate::resources::shared::value::{FileMode, HostPath, Presence, Principal, claims, ownership, sha256};
-use crate::resources::{
-    Attribute, Change, Context, Detail, Disruption, Local, Planned, Resource, Unplannable, Upload,
-};
+use crate::resources::{Change, Context, Detail, Disruption, Local, Planned, Resource, Unplannable, Upload};
 use crate::transport::{Arg, Script};
 use camino::Utf8PathBuf;
 
@@ -307,11 +308,11 @@ impl RegularFile {
     /// The change that writes it, told as a new file.
     fn write(&self, mode: FileMode, ownership: &str) -> Change {
         let mut script = Script::new(crate::shell!(
-            "base64.sh",
-            "resources/reach.sh",
-            "resources/after.sh",
-            "resources/put.sh",
-            "resources/write.sh"
+            "shell/base64.sh",
+            "shell/reach.sh",
+            "resources/shared/after.sh",
+            "resources/shared/put.sh",
+            "resources/shared/write.sh"
         ))
         .named("path", self.path.0.as_str())
         .named("mode", mode.to_string())
@@ -332,13 +333,13 @@ impl RegularFile {
             }
             Want::Remote { url, sha256 } => {
                 script.text = crate::shell!(
-                    "base64.sh",
-                    "resources/reach.sh",
-                    "resources/after.sh",
-                    "resources/put.sh",
-                    "resources/get.sh",
-                    "resources/fetch.sh",
-                    "resources/download.sh"
+                    "shell/base64.sh",
+                    "shell/reach.sh",
+                    "resources/shared/after.sh",
+                    "resources/shared/put.sh",
+                    "resources/shared/get.sh",
+                    "resources/shared/fetch.sh",
+                    "resources/shared/download.sh"
                 )
                 .into();
                 script = script.named("digest", sha256.as_str()).named("url", url.as_str());
@@ -347,14 +348,9 @@ impl RegularFile {
         if let Some(check) = self.check.clone().or_else(|| Check::of(self.path.as_str())) {
             script = check.before(script);
         }
-        Change {
-            object: self.object(),
-            summary: format!("+ {}", self.path.0),
-            detail: Detail::Text { before: None, after: self.want.shown() },
-            script,
-            upload,
-            disruption: interrupts(&self.path.0),
-        }
+        let detail = Detail::Text { before: None, after: self.want.shown() };
+        let change = Change::new(self.object(), format!("+ {}", self.path.0), detail, script);
+        Change { upload, ..change.disrupting(interrupts(&self.path.0)) }
     }
 }
 
@@ -385,67 +381,6 @@ pub(in crate::resources) fn local_want(
     None
 }
 
-/// Lists what differs in mode, owner and group.
-pub(in crate::resources) fn attribute_changes(
-    found: &Attributes,
-    mode: Option<FileMode>,
-    owner: Option<&Principal>,
-    group: Option<&Principal>,
-) -> Vec<Attribute> {
-    let mut changes = Vec::new();
-    if let Some(mode) = mode.filter(|mode| mode.0 != found.mode) {
-        let before = FileMode(found.mode).to_string();
-        changes.push(Attribute::new("mode", Some(&before), Some(&mode.to_string())));
-    }
-    if let Some(owner) = owner.filter(|owner| !owner.is(&found.owner, found.uid)) {
-        changes.push(Attribute::new("owner", Some(&named(&found.owner, found.uid)), Some(&owner.0)));
-    }
-    if let Some(group) = group.filter(|group| !group.is(&found.group, found.gid)) {
-        changes.push(Attribute::new("group", Some(&named(&found.group, found.gid)), Some(&group.0)));
-    }
-    changes
-}
-
-/// `stat` says `UNKNOWN` where a number has no name.
-fn named(name: &str, number: u32) -> String {
-    if name == "UNKNOWN" { number.to_string() } else { name.to_owned() }
-}
-
-/// `mode 0600 -> 0644`.
-pub(in crate::resources) fn describe(attribute: &Attribute) -> String {
-    let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
-    format!("{} {} -> {}", attribute.name, text(&attribute.before), text(&attribute.after))
-}
-
-/// The change that only sets mode and owner, when one is due.
-pub(in crate::resources) fn attributes_change(
-    path: &str,
-    found: &Attributes,
-    mode: Option<FileMode>,
-    owner: Option<&Principal>,
-    group: Option<&Principal>,
-) -> Option<Change> {
-    let changes = attribute_changes(found, mode, owner, group);
-    if changes.is_empty() {
-        return None;
-    }
-    let owners = changes.iter().any(|change| change.name != "mode");
-    // A change of owner drops setuid and setgid, so the mode is set again.
-    let mode = mode.unwrap_or(FileMode(found.mode));
-    Some(Change {
-        object: Object::Path(path.to_owned()),
-        summary: format!("~ {path} ({})", changes.iter().map(describe).collect::<Vec<_>>().join(", ")),
-        script: Script::new(crate::shell!("resources/reach.sh", "resources/attributes.sh"))
-            .named("path", path)
-            .named("mode", mode.to_string())
-            .named("ownership", if owners { ownership(owner, group) } else { String::new() })
-            .named("owner", owner.map_or_else(|| found.uid.to_string(), |owner| owner.0.clone())),
-        detail: Detail::Attributes(changes),
-        upload: None,
-        disruption: Disruption::None,
-    })
-}
-
 /// Returns the interruption by `after.sh` when a file or a link changes.
 pub(in crate::resources) fn interrupts(path: &str) -> Disruption {
     let read_again = SYSTEMD.iter().any(|folder| path.starts_with(folder));
@@ -454,15 +389,18 @@ pub(in crate::resources) fn interrupts(path: &str) -> Disruption {
 
 /// The change that takes a file or a link away.
 pub(in crate::resources) fn removal(path: &str, before: Option<String>) -> Change {
-    Change {
-        object: Object::Path(path.to_owned()),
-        summary: format!("- {path}"),
-        detail: Detail::Text { before, after: None },
-        script: Script::new(crate::shell!("resources/reach.sh", "resources/after.sh", "resources/remove.sh"))
-            .named("path", path),
-        upload: None,
-        disruption: interrupts(path),
-    }
+    Change::new(
+        Object::Path(path.to_owned()),
+        format!("- {path}"),
+        Detail::Text { before, after: None },
+        Script::new(crate::shell!(
+            "shell/reach.sh",
+            "resources/shared/after.sh",
+            "resources/shared/remove.sh"
+        ))
+        .named("path", path),
+    )
+    .disrupting(interrupts(path))
 }
 
 /// The question behind [`edit`].
@@ -545,7 +483,7 @@ mod tests {
 
     #[test]
     fn what_lets_systemd_read_its_units_again() {
-        let after = crate::shell!("resources/after.sh");
+        let after = crate::shell!("resources/shared/after.sh");
         let folders = SYSTEMD.map(|folder| format!("{folder}*")).join(" | ");
         assert!(after.contains(&format!("    {folders})\n")), "{folders}\n{after}");
         assert_eq!(interrupts("/etc/systemd/system/a.service.d/b.conf"), Disruption::Reload);

@@ -1,8 +1,10 @@
 //! Answers out of facts, with the right refusal where there is none.
 
+use crate::facts::base::Fact;
+use crate::facts::base::virtualization::Virtualization;
 use crate::facts::file::{Attributes, Content, ContentQuery, FileKind, PathQuery};
 use crate::facts::setting::{Setting, SettingQuery};
-use crate::facts::{Facts, Known, Object, Question};
+use crate::facts::{BaseQuery, Facts, Known, Object, Question};
 use crate::resources::Unplannable;
 
 /// An answer; a question that was not asked or not answered is the refusal.
@@ -24,6 +26,15 @@ pub(in crate::resources) fn answer<'a, Q: Question>(
             Err(Unplannable::Unknown(object.clone(), format!("the host was not asked about {object}")))
         }
     }
+}
+
+/// A basic fact.
+pub(in crate::resources) fn base<'a, F: Fact>(
+    facts: &'a Facts,
+    object: &Object,
+) -> Result<&'a F, Unplannable> {
+    let value = answer(facts, &BaseQuery(F::NAME), object)?;
+    value.get().ok_or_else(|| Unplannable::Failed(format!("{object}: facts.{} cannot be read", F::NAME)))
 }
 
 /// Returns the attributes of a path; `None` when nothing is there.
@@ -73,8 +84,7 @@ pub(in crate::resources) fn home(homeless: bool, user: &str, home: &str) -> Resu
 
 /// The word for the container that the host is, when it is one: no kernel work can be done there.
 pub(in crate::resources) fn container(facts: &Facts) -> Option<String> {
-    let value = facts.base("virtualization")?;
-    value.get("container")?.as_bool()?.then(|| value.get("kind")?.as_str().map(str::to_owned))?
+    facts.base().filter(|seen: &&Virtualization| seen.container).map(|seen| seen.kind.clone())
 }
 
 /// A setting of the kernel.

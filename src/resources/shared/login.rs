@@ -106,7 +106,7 @@ pub(in crate::resources) fn of_touches(touches: &Touches, facts: &Facts) -> Logi
 
 /// Makes sshd read its files again, whatever its unit is called.
 pub(in crate::resources) fn reload_sshd() -> Script {
-    Script::new(crate::shell!("resources/sshd_reload.sh"))
+    Script::new(crate::shell!("resources/shared/sshd_reload.sh"))
 }
 
 /// Returns the effect of a change of this path on logins.
@@ -163,7 +163,7 @@ fn of_unit(unit: &str, active: bool) -> LoginEffect {
         "systemd-logind.service" | "sssd.service" | "nslcd.service" => "login",
         _ => return LoginEffect::Same,
     };
-    let script = Script::new(crate::shell!("resources/unit_restore.sh"));
+    let script = Script::new(crate::shell!("resources/shared/unit_restore.sh"));
     let state = if active { "restart" } else { "stop" };
     LoginEffect::Guarded(Undo::new(name).restore(script.named("action", state).named("unit", unit)))
 }

@@ -1,5 +1,6 @@
 //! Parts that several resources share.
 
+pub(in crate::resources) mod attributes;
 pub mod check;
 pub(in crate::resources) mod content;
 pub(in crate::resources) mod known;

@@ -25,7 +25,7 @@ impl Proof {
     /// `None` where nobody has asked yet.
     pub(in crate::resources) fn of(facts: &Facts) -> Option<Self> {
         match facts.get(&NextBootQuery) {
-            Known::Answer(next) => Some(Self::read(next)),
+            Known::Answer(next) => Some(Self::judge(next)),
             Known::Unknown(reason) | Known::Unreadable(reason) => {
                 Some(Self { unknown: vec![format!("the next boot: {reason}")], ..Self::default() })
             }
@@ -33,7 +33,8 @@ impl Proof {
         }
     }
 
-    fn read(next: &NextBoot) -> Self {
+    /// Takes what is wrong with the next boot, and what of it nobody knows.
+    fn judge(next: &NextBoot) -> Self {
         let mut proof = Self::default();
         let mut unknown: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for (name, aspect) in next.aspects() {

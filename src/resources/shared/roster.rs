@@ -8,7 +8,8 @@ use std::sync::Arc;
 use serde_json::{Value as Json, json};
 
 use crate::config::{Diagnostic, Diagnostics, FromNode, Node, Sp, did_you_mean_text};
-use crate::facts::base::network::is_of_one_host;
+use crate::facts::base::Fact;
+use crate::facts::base::network::{Network as NetworkFact, is_of_one_host};
 use crate::facts::{BaseQuery, Facts, Object, Query, Question, base};
 use crate::hostlist::fold;
 use crate::resources::Unplannable;
@@ -192,11 +193,9 @@ pub(in crate::resources) fn fleet_base(name: &str) -> Option<Query> {
 }
 
 /// A basic fact of all hosts, by their names.
-pub(in crate::resources) fn fleet_facts<'a>(
-    facts: &'a Facts,
-    name: &'static str,
-) -> Result<BTreeMap<&'a str, &'a Json>, Unplannable> {
-    Ok(fleet(facts, &BaseQuery(name))?.collect())
+pub(in crate::resources) fn fleet_facts<F: Fact>(facts: &Facts) -> Result<BTreeMap<&str, &F>, Unplannable> {
+    let known = fleet(facts, &BaseQuery(F::NAME))?;
+    Ok(known.filter_map(|(host, value)| Some((host, value.get()?))).collect())
 }
 
 /// A network: `10.0.0.0/24`.
@@ -278,15 +277,11 @@ impl FromNode for Network {
 }
 
 /// The addresses of a host by its `network` fact, each with its device.
-fn addresses(network: &Json) -> impl Iterator<Item = (&str, IpAddr)> {
-    let links = network.get("links").and_then(Json::as_array).map(Vec::as_slice).unwrap_or_default();
-    links.iter().flat_map(|link| {
-        let device = link.get("name").and_then(Json::as_str).unwrap_or("");
-        let list = link.get("addresses").and_then(Json::as_array).map(Vec::as_slice).unwrap_or_default();
-        list.iter().filter_map(move |address| {
-            let text = address.as_str()?;
+fn addresses(network: &NetworkFact) -> impl Iterator<Item = (&str, IpAddr)> {
+    network.links.iter().flat_map(|link| {
+        link.addresses.iter().filter_map(|text| {
             let address: IpAddr = text.split('/').next()?.parse().ok()?;
-            is_of_one_host(address).then_some((device, address.to_canonical()))
+            is_of_one_host(address).then_some((link.name.as_str(), address.to_canonical()))
         })
     })
 }
@@ -295,7 +290,7 @@ fn addresses(network: &Json) -> impl Iterator<Item = (&str, IpAddr)> {
 /// the inventory, unless it is one that only the controller sees; else that of the default route.
 pub(in crate::resources) fn address_of(
     member: &Member,
-    network: Option<&Json>,
+    network: Option<&NetworkFact>,
     within: Option<&Network>,
 ) -> Option<IpAddr> {
     let written = member.written();
@@ -308,9 +303,10 @@ pub(in crate::resources) fn address_of(
     if let Some(written) = written.filter(|written| addresses(facts).any(|(_, found)| found == *written)) {
         return Some(written);
     }
-    let device = facts.get("default_device").and_then(Json::as_str).unwrap_or("");
     let of_device = |v4: bool| {
-        addresses(facts).find(|(name, address)| *name == device && address.is_ipv4() == v4).map(|(_, a)| a)
+        addresses(facts)
+            .find(|(name, address)| *name == facts.default_device && address.is_ipv4() == v4)
+            .map(|(_, a)| a)
     };
     of_device(true).or_else(|| of_device(false)).or(written)
 }
@@ -340,12 +336,13 @@ mod tests {
 
     #[test]
     fn the_address_that_others_see() {
-        let facts = serde_json::json!({ "default_device": "eth0", "links": [
+        let facts = json!({ "default_device": "eth0", "links": [
             { "name": "lo", "addresses": ["127.0.0.1/8"] },
             { "name": "docker0", "addresses": ["172.17.0.1/16"] },
             { "name": "eth0", "addresses": ["fe80::1/64", "10.0.0.5/24"] },
             { "name": "ib0", "addresses": ["10.9.0.5/24"] },
         ]});
+        let facts: NetworkFact = serde_json::from_value(facts).unwrap();
         let member = |address: &str| Member { address: address.to_owned(), ..Member::default() };
         let of = |address: &str, known: bool, within: Option<&str>| {
             let within = within.and_then(Network::parse);

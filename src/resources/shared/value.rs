@@ -199,7 +199,7 @@ impl FromNode for Principal {
 }
 
 /// The name of a user or group that a task manages.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AccountName(pub String);
 
 impl FromNode for AccountName {
