@@ -70,6 +70,8 @@ pub struct Ssh {
     pub become_method: Become,
     /// `KexAlgorithms`, when set.
     pub kex: Option<String>,
+    /// Longest time of a login, until the host shell has spoken.
+    pub login_timeout: Option<Duration>,
     /// Time that the login stays after its last use, and where that is said; `None` ends it with the run.
     pub persist: Option<Sp<Duration>>,
 }

@@ -114,6 +114,8 @@ pub fn load(
     Some(loader.inventory(file, checks))
 }
 
+/// Limits of the time that a login may take.
+const LOGIN_TIMEOUT: RangeInclusive<Duration> = Duration::from_secs(5)..=Duration::from_mins(10);
 /// Limits of the time that a login may stay.
 const PERSIST: RangeInclusive<Duration> = Duration::from_mins(1)..=Duration::from_hours(8);
 
@@ -461,6 +463,7 @@ impl Loader<'_> {
             jump: field!(jump, "`ssh.jump`"),
             become_method: field!(become_method, "`ssh.become`"),
             kex: field!(kex, "`ssh.kex`"),
+            login_timeout: field!(login_timeout, "`ssh.login_timeout`"),
             persist: field!(persist, "`ssh.persist`"),
         }
     }
@@ -529,6 +532,12 @@ impl Loader<'_> {
             if let Some(kex) = &file.kex {
                 self.plain_word(address::algorithms, kex);
                 ssh.kex = Some(kex.value.clone());
+            }
+            if let Some(timeout) = &file.login_timeout {
+                if !LOGIN_TIMEOUT.contains(&timeout.value.0) {
+                    self.diagnostics.error(timeout.span, "a login has at least `5s` and at most `10m`");
+                }
+                ssh.login_timeout = Some(timeout.value.0);
             }
             if let Some(persist) = &file.persist {
                 if !PERSIST.contains(&persist.value.0) {
@@ -607,6 +616,7 @@ impl Loader<'_> {
                     ("jump", ssh.jump.as_ref().map(|field| field.span)),
                     ("become", ssh.become_method.as_ref().map(|field| field.span)),
                     ("kex", ssh.kex.as_ref().map(|field| field.span)),
+                    ("login_timeout", ssh.login_timeout.as_ref().map(|field| field.span)),
                     ("persist", ssh.persist.as_ref().map(|field| field.span)),
                 ];
                 for (name, span) in fields {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -12,6 +13,9 @@ use super::files;
 use super::spec::LabSpec;
 use crate::inventory::{Become, Ssh};
 use crate::words::short_hex;
+
+/// Longest time of a login to a host of a lab: all of them start at once and share the processors of one machine.
+const LOGIN: Duration = Duration::from_mins(1);
 
 /// The mirror of a lab that is up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,6 +105,7 @@ impl LabState {
             jump: Vec::new(),
             become_method: if self.user == "root" { Become::None } else { Become::Sudo { password } },
             kex: None,
+            login_timeout: Some(LOGIN),
             persist: None,
         }
     }

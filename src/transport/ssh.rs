@@ -603,6 +603,7 @@ impl SshRemote {
         deadline: Duration,
         ahead: Option<&Frame>,
     ) -> Result<Self, TransportError> {
+        let deadline = host.ssh.login_timeout.unwrap_or(deadline);
         let (login, session) = shared.log_in(host, &way, deadline, ahead).await?;
         let shared = Arc::clone(shared);
         Ok(Self { shared, host: host.clone(), way, launch: None, session: Some(session), login: Some(login) })

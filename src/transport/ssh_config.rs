@@ -73,8 +73,7 @@ impl Client {
         ]
         .map(|(key, value)| (key, value.to_owned()))
         .to_vec();
-        // Ours comes first, on a busy machine too: it is told the same way whatever a login hangs in.
-        lines.push(("ConnectTimeout", (self.connect_timeout.as_secs() + 5).to_string()));
+        lines.push(connect_timeout(self.connect_timeout));
         if self.session_type {
             let more = [("SessionType", "default"), ("StdinNull", "no"), ("ForkAfterAuthentication", "no")];
             lines.extend(more.map(|(key, value)| (key, value.to_owned())));
@@ -88,6 +87,9 @@ impl Client {
     /// When a value cannot be written.
     pub(super) fn host(self, ssh: &Ssh, proxy: Option<&str>) -> Result<Vec<Line>, ConfigError> {
         let mut lines = self.login(ssh)?;
+        if let Some(timeout) = ssh.login_timeout {
+            lines.push(connect_timeout(timeout));
+        }
         lines.extend(proxy.into_iter().flat_map(proxied));
         Ok(lines)
     }
@@ -138,6 +140,12 @@ impl Client {
 /// so it is taken back here.
 pub(super) fn last() -> [Line; 2] {
     [("SetEnv", "LC_ALL=C".to_owned()), ("SendEnv", "-*".to_owned())]
+}
+
+/// The limit of `ssh` for a login that has this much time. Ours comes first, on a busy machine too: it is told the same
+/// way whatever a login hangs in.
+fn connect_timeout(login: Duration) -> Line {
+    ("ConnectTimeout", (login.as_secs() + 5).to_string())
 }
 
 /// The lines of what is reached by a command of ours.
@@ -246,6 +254,7 @@ mod tests {
             identity_file: Some("/home/me/my keys/100%/id".into()),
             known_hosts: Some("/home/me/known#hosts".into()),
             kex: Some("curve25519-sha256".to_owned()),
+            login_timeout: Some(Duration::from_mins(1)),
             ..Ssh::default()
         }
     }
@@ -281,6 +290,7 @@ mod tests {
             "userknownhostsfile /home/me/known#hosts",
             "globalknownhostsfile /dev/null",
             "kexalgorithms curve25519-sha256",
+            "connecttimeout 65",
             "proxycommand ssh -F '/a b' -W '[%h]:%p' bastion",
             "batchmode yes",
             "stricthostkeychecking true",
@@ -290,7 +300,6 @@ mod tests {
             "clearallforwardings yes",
             "sessiontype default",
             "loglevel INFO",
-            "connecttimeout 20",
             "serveraliveinterval 5",
             "compression yes",
         ] {
@@ -300,6 +309,7 @@ mod tests {
         assert!(!gpu0.contains("remotecommand") && !gpu0.contains("controlpath"), "{gpu0}");
         let gpu1 = read("gpu1");
         assert!(gpu1.contains("\nport 7\n") && gpu1.contains("hostname 10.0.0.1\n"), "{gpu1}");
+        assert!(gpu1.contains("\nconnecttimeout 20\n"), "{gpu1}");
     }
 
     #[test]

@@ -6,8 +6,12 @@ use crate::support::{Lab, outcome};
 #[test]
 fn a_host_that_is_paused_before_the_run_does_not_keep_the_others() {
     let Some(lab) = Lab::up(&["n0", "n1"], "{}") else { return };
-    let site = lab
-        .site("paused", "name: p\ntasks:\n  - name: file\n    file: { path: /etc/x, content: \"x\\n\" }\n");
+    let silent = format!(
+        "  n1: {{ address: 127.0.0.1, ssh: {{ port: {}, login_timeout: 15s }} }}\n",
+        lab.node("n1").port
+    );
+    let play = "name: p\ntasks:\n  - name: file\n    file: { path: /etc/x, content: \"x\\n\" }\n";
+    let site = lab.site_with("paused", play, "", "become: sudo", &silent);
     lab.node("n1").pause();
     let ran = site
         .run("apply", &["--json", "-"])

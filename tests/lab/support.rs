@@ -486,7 +486,7 @@ impl Lab {
     ) -> Site<'_> {
         std::fs::create_dir_all(self.path(name)).unwrap();
         let mut text = format!(
-            "cluster: {name}\nplaybooks: [./play.yaml]\nssh: {{ user: {}, identity_file: {}, known_hosts: {}, {ssh} }}\n",
+            "cluster: {name}\nplaybooks: [./play.yaml]\nssh: {{ user: {}, identity_file: {}, known_hosts: {}, login_timeout: 1m, {ssh} }}\n",
             self.field("user"),
             self.field("identity_file"),
             self.field("known_hosts")

@@ -65,7 +65,7 @@ fn logins_that_fail() {
     let mut hosts = format!(
         "  wrongkey: {{ {here}, known_hosts: {wrong}, user: a }} }}\n  unknown: {{ {here}, known_hosts: {wrong}.none, user: b }} }}\n  \
          keyrefused: {{ {here}, identity_file: {other}, user: root }} }}\n  nouser: {{ {here}, user: nobodyatall }} }}\n  \
-         refused: {{ address: 127.0.0.1, ssh: {{ port: {refused} }} }}\n  silent: {{ address: 127.0.0.1, ssh: {{ port: {silent_port} }} }}\n  \
+         refused: {{ address: 127.0.0.1, ssh: {{ port: {refused} }} }}\n  silent: {{ address: 127.0.0.1, ssh: {{ port: {silent_port}, login_timeout: 15s }} }}\n  \
          closes: {{ address: 127.0.0.1, ssh: {{ port: {closing_port} }} }}\n  noname: {{ address: no.such.host.invalid }}\n"
     );
     for user in ["fish", "csh", "tcsh", "nologin", "banner", "nosudo", "asks"] {

@@ -325,6 +325,10 @@ async fn silence_and_slammed_doors() {
         let error = ssh.open(&host, deadline).await.err().unwrap();
         assert!(matches!(error, TransportError::Connect { kind: ConnectKind::TimedOut, .. }), "{error:?}");
     }
+    host.ssh.login_timeout = Some(Duration::from_millis(1500));
+    let error = ssh.open(&host, Duration::from_millis(1)).await.err().unwrap();
+    assert!(error.to_string().contains("no login within 1.5s"), "{error}");
+    host.ssh.login_timeout = None;
 
     let slam = TcpListener::bind("127.0.0.1:0").unwrap();
     host.ssh.port = Some(slam.local_addr().unwrap().port());

@@ -20,8 +20,9 @@ use crate::trust::{self, Contact, Entry, HostKey, Judged, KeyState, append, judg
 /// # Errors
 /// When `ssh` cannot be used here.
 pub(super) async fn look(settings: &Settings, hosts: &[Host]) -> anyhow::Result<Vec<Contact>> {
+    let longest = hosts.iter().map(|host| host.ssh.login_timeout.unwrap_or(CONNECT)).max().unwrap_or(CONNECT);
     let waiting = |names: &str| {
-        let text = format!("waiting for {}, at most {} s", safe_line(names), CONNECT.as_secs());
+        let text = format!("waiting for {}, at most {} s", safe_line(names), longest.as_secs());
         output::say(&hanging(&text, 2, settings.width));
     };
     Ok(trust::look(settings, hosts, &Secrets::default(), &waiting).await?)
