@@ -567,7 +567,7 @@ fn a_look_changes_nothing_and_shows_no_secret() {
     for shell in SHELLS {
         let make = "mount -t tmpfs x /mnt && cp -a /etc /mnt/etc && mount --bind /mnt/etc /etc && \
                     mkdir -p /etc/ssh && echo hidden-in-a-file >/etc/ssh/key && chmod 600 /etc/ssh/key && \
-                    ln -s /etc/shadow /etc/ssh/link && touch -d '1 hour ago' /etc/ssh/key && \
+                    ln -s /etc/shadow /etc/ssh/link && find /etc/ssh -type f -exec touch -d '1 hour ago' {} + && \
                     echo 'export SOME_TOKEN=hidden-in-a-name' >/etc/profile.d/token.sh && \"$0\" \"$@\" && find /etc/ssh -newermt '30 minutes ago' -type f";
         let output =
             Command::new("unshare").args(["-m", "sh", "-c", make]).args(*shell).args(&words[1..]).output();
