@@ -186,6 +186,12 @@ impl Collectives {
         }
     }
 
+    /// Whether a run is as good as it must be; `None` for a figure that there is nothing to hold against.
+    fn holds(&self, run: &Reduced) -> Option<bool> {
+        let is_judged = busbw(run).is_none() || !self.thresholds().is_empty();
+        is_judged.then(|| self.answer(run) == Answer::Good)
+    }
+
     /// A run as a sentence.
     pub fn told(&self, group: &[String], run: &Reduced) -> String {
         let hosts = count(group.len() as u64, "host");
@@ -216,7 +222,7 @@ impl Collectives {
                 name: "all_reduce".to_owned(),
                 value: busbw(run).unwrap_or(0.0),
                 unit: "GB/s".to_owned(),
-                holds: Some(self.answer(run) == Answer::Good),
+                holds: self.holds(run),
                 from_port: String::new(),
                 to_port: String::new(),
                 said,
@@ -240,7 +246,7 @@ impl Collectives {
                         value,
                         unit: "GB/s".to_owned(),
                         thresholds: thresholds.clone(),
-                        holds: (!thresholds.is_empty()).then_some(self.answer(run) == Answer::Good),
+                        holds: self.holds(run),
                     },
                 ));
             }

@@ -48,6 +48,8 @@ pub struct Reducers {
     pub each: usize,
     /// The reasons why others take no part.
     pub without: BTreeMap<usize, String>,
+    /// The reasons why GPUs are left out where MPI stands for NCCL.
+    pub passed_over: BTreeMap<usize, String>,
     /// GB/s that are known of such GPUs or declared for them, who says so, and whether that is the inventory.
     pub floor: Option<(f64, String, bool)>,
 }
@@ -68,6 +70,30 @@ pub enum Reduced {
     Hung,
 }
 
+impl Reducers {
+    /// Takes the hosts that have what most of them have: so many GPUs, and the program in the same place, since mpirun
+    /// starts one command on all.
+    fn choose(&mut self, ready: BTreeMap<usize, (usize, String)>) {
+        let mut counts: BTreeMap<&(usize, String), usize> = BTreeMap::new();
+        for kind in ready.values() {
+            *counts.entry(kind).or_default() += 1;
+        }
+        let usual = counts.into_iter().max_by_key(|(_, hosts)| *hosts).map(|(kind, _)| kind.clone());
+        let Some((each, program)) = usual else { return };
+        for (place, (own, path)) in ready {
+            if own != each {
+                self.without.insert(place, format!("it has {own} GPUs where the others have {each}"));
+            } else if path != program {
+                self.without
+                    .insert(place, format!("its program is {path} where that of the others is {program}"));
+            } else {
+                self.programs.insert(place, path);
+            }
+        }
+        self.each = each;
+    }
+}
+
 /// Seconds of a run at most.
 pub fn reduce_seconds() -> u64 {
     SECONDS + GRACE
@@ -82,17 +108,22 @@ impl Fleet {
             return by_nccl;
         }
         let mut by_mpi = Reducers { by: By::Mpi, each: 1, ..Reducers::default() };
+        let mut ready = BTreeMap::new();
         let built = free.iter().filter_map(|place| {
             let member = self.members.get(*place)?;
             Some(async move { (*place, built(member, &self.secrets).await) })
         });
         for (place, program) in futures::future::join_all(built).await {
             match program {
-                Ok(program) => drop(by_mpi.programs.insert(place, program)),
+                Ok(program) => drop(ready.insert(place, (1, program))),
                 Err(why) => drop(by_mpi.without.insert(place, why)),
             }
         }
+        by_mpi.choose(ready);
         if by_mpi.programs.len() > 1 {
+            let alone =
+                by_nccl.programs.into_keys().map(|place| (place, "no other host can do it".to_owned()));
+            by_mpi.passed_over = by_nccl.without.into_iter().chain(alone).collect();
             return by_mpi;
         }
         for (place, why) in by_mpi.without {
@@ -108,26 +139,14 @@ impl Fleet {
     /// Finds the hosts that can reduce by NCCL: with free GPUs, as many as most of them, `all_reduce_perf` and Open MPI.
     fn by_nccl(&self, free: &BTreeSet<usize>) -> Reducers {
         let mut reducers = Reducers::default();
-        let mut ready: BTreeMap<usize, (usize, String)> = BTreeMap::new();
-        let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut ready = BTreeMap::new();
         for (place, member) in self.members.iter().enumerate().filter(|(place, _)| free.contains(place)) {
             match program(member) {
-                Ok((gpus, program)) => {
-                    ready.insert(place, (gpus, program));
-                    *counts.entry(gpus).or_default() += 1;
-                }
+                Ok(found) => drop(ready.insert(place, found)),
                 Err(why) => drop(reducers.without.insert(place, why)),
             }
         }
-        let usual = counts.iter().max_by_key(|(_, hosts)| **hosts).map_or(0, |(gpus, _)| *gpus);
-        for (place, (gpus, program)) in ready {
-            if gpus == usual {
-                reducers.programs.insert(place, program);
-            } else {
-                reducers.without.insert(place, format!("it has {gpus} GPUs where the others have {usual}"));
-            }
-        }
-        reducers.each = usual;
+        reducers.choose(ready);
         reducers.floor = self.floor(&reducers);
         reducers
     }
@@ -300,5 +319,22 @@ mod tests {
         assert_eq!(of_mpi("", 3), Reduced::Failed("it printed nothing".to_owned()));
         let ssh = "mpi@n1: Permission denied (publickey).\nORTE was unable to reliably start\n";
         assert_eq!(of_mpi(ssh, 3), Reduced::Failed("mpi@n1: Permission denied (publickey).".to_owned()));
+    }
+
+    #[test]
+    fn hosts_reduce_that_have_what_most_of_them_have() {
+        let program = |path: &str| path.to_owned();
+        let ready = [
+            (0, (8, program("/opt/t"))),
+            (1, (8, program("/opt/t"))),
+            (2, (7, program("/opt/t"))),
+            (3, (8, program("/usr/t"))),
+        ];
+        let mut reducers = Reducers::default();
+        reducers.choose(ready.into());
+        assert_eq!(reducers.programs.keys().copied().collect::<Vec<_>>(), [0, 1]);
+        assert_eq!(reducers.each, 8);
+        assert_eq!(reducers.without[&2], "it has 7 GPUs where the others have 8");
+        assert_eq!(reducers.without[&3], "its program is /usr/t where that of the others is /opt/t");
     }
 }

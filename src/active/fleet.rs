@@ -1,14 +1,16 @@
 //! Hosts that are logged in to, for tests that somebody else chooses: rounds of disjoint pairs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 use std::time::Duration;
 
+use futures::StreamExt as _;
 use tokio::time::Instant;
 
-use super::member::{Participant, RailEnd};
-use super::pair_test::{DEADLINE, SECONDS, Tool, pair_of};
+use super::member::{Participant, RailEnd, open};
+use super::owners::{Claims, contested};
+use super::pair_test::{DEADLINE, SECONDS, Tool, pair_of, without_gpu};
 use super::perftest::Way;
-use super::run::{opened, without_gpu};
 use crate::checks::active::{BANDWIDTH, GPU_BANDWIDTH, LATENCY};
 use crate::facts::base::busy::Busy;
 use crate::facts::rdma::{Rdma, RdmaQuery};
@@ -21,6 +23,8 @@ use crate::transport::{Frame, Transport};
 const AROUND: u64 = 3;
 /// Longest time for a question beside the tests.
 const QUESTION: Duration = Duration::from_secs(20);
+/// Longest time for a shell in place of one that hangs: `REVIVE` of the transport, and the end of what hangs.
+const ANEW: Duration = Duration::from_secs(30);
 /// With so many rails silent, the others of a pair are not tried: it is no card that keeps silent then.
 const SILENT: usize = 2;
 
@@ -145,13 +149,40 @@ impl Fleet {
         secrets: &Secrets,
         parallel: usize,
     ) -> (Self, BTreeMap<String, String>) {
-        let (members, silent) = opened(transport, hosts, secrets, parallel).await;
+        let opened: Vec<(String, Result<Participant, String>)> = futures::stream::iter(hosts)
+            .map(|(host, promises)| async {
+                (host.name.clone(), open(transport, host, promises, secrets).await)
+            })
+            .buffered(parallel.max(1))
+            .collect()
+            .await;
+        let mut members = Vec::new();
+        let mut silent = BTreeMap::new();
+        for (name, member) in opened {
+            match member {
+                Ok(member) => members.push(member),
+                Err(reason) => drop(silent.insert(name, reason)),
+            }
+        }
+        settle(hosts, &mut members);
         (Self { members, secrets: secrets.clone() }, silent)
     }
 
     /// Closes the logins.
     pub async fn close(&self) {
         let all = self.members.iter().map(|member| async { member.remote.lock().await.close().await });
+        futures::future::join_all(all).await;
+    }
+
+    /// Ends what the hosts run for a test, and closes the logins. Without it a test goes on until its time is over,
+    /// since nothing on a host hears that its login has ended.
+    pub async fn stop(&self) {
+        let all = self.members.iter().map(|member| async {
+            let mut remote = member.remote.lock().await;
+            // Of a host that cannot be reached nothing better is known.
+            drop(remote.revive().await);
+            remote.close().await;
+        });
         futures::future::join_all(all).await;
     }
 
@@ -304,7 +335,26 @@ impl Fleet {
 /// ended then, and so are the questions around the round.
 pub fn seconds(rails: usize) -> (u64, u64) {
     let tests = 3 * rails as u64;
-    (tests * (SECONDS + AROUND), tests * DEADLINE.as_secs() + 2 * QUESTION.as_secs())
+    // The rails that may keep silent, and the two questions.
+    let anew = (SILENT as u64 + 2) * ANEW.as_secs();
+    (tests * (SECONDS + AROUND), tests * DEADLINE.as_secs() + 2 * QUESTION.as_secs() + anew)
+}
+
+/// Leaves out the cards of hosts that claim an address of another host.
+fn settle(hosts: &[(Host, Promises)], members: &mut [Participant]) {
+    let mut inventory: BTreeMap<IpAddr, BTreeSet<&str>> = BTreeMap::new();
+    for (host, _) in hosts {
+        if let Ok(address) = host.address.parse::<IpAddr>() {
+            inventory.entry(address).or_default().insert(&host.name);
+        }
+    }
+    let claims: Vec<Claims<'_>> = members.iter().map(Participant::claims).collect();
+    let contested = contested(&claims, &inventory);
+    for (place, why) in contested {
+        if let Some(member) = members.get_mut(place) {
+            member.rails = Err(why);
+        }
+    }
 }
 
 /// Asks a host one question.

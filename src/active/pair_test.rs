@@ -1,12 +1,14 @@
 //! A test of one pair: what is run on its two sides, and whether that is enough.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::judge::PairEnded;
-use super::member::{LIMIT, Participant, RailEnd, said};
+use super::member::{LIMIT, Participant, RailEnd, said, skipped};
 use super::perftest::{self, Way};
 use super::rping;
 use crate::checks::active::{BANDWIDTH, BOTH_WAYS, GPU_BANDWIDTH, LATENCY, RAILS, RPING};
+use crate::events::CheckResult;
 use crate::secrets::Secrets;
 use crate::shell;
 use crate::transport::Script;
@@ -75,6 +77,26 @@ impl Tool {
     pub(super) fn only_warns(self) -> bool {
         matches!(self, Self::Bandwidth(Way::Both | Way::Gpu) | Self::Latency)
     }
+}
+
+/// Returns the reason why a host does not take part in a test from GPU to GPU.
+pub(super) fn without_gpu(test: Tool, member: &Participant) -> Option<CheckResult> {
+    if test != Tool::Bandwidth(Way::Gpu) {
+        return None;
+    }
+    let has_gpus = member.gpus.as_ref().is_ok_and(|gpus| !gpus.is_empty());
+    let why = match member.idle_gpus() {
+        _ if has_gpus && member.gdr == Some(false) => "`expect.rdma.gdr` is false".to_owned(),
+        Err(why) => why,
+        Ok(_) if member.rails.iter().flat_map(BTreeMap::values).all(|end| end.gpu.is_none()) => {
+            "no RDMA device has a GPU under its PCIe switch".to_owned()
+        }
+        Ok(_) if member.tools.contains("ib_write_bw") && !member.tools.contains("use_cuda") => {
+            "its `ib_write_bw` cannot use GPU memory: build perftest with CUDA, and load nvidia_peermem or build it with DMA-BUF".to_owned()
+        }
+        Ok(_) => return None,
+    };
+    Some(skipped(GPU_BANDWIDTH, &why))
 }
 
 /// Tests one pair on these rails of its sides; what it measures goes into `figure`.

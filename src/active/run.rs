@@ -1,23 +1,18 @@
 //! Carries tests between hosts out: one login per host, at most one test on a host at a time.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::IpAddr;
 
-use futures::StreamExt as _;
-
+use super::fleet::Fleet;
 use super::judge::{PairTrial, RailTests, results};
-use super::member::{Participant, open, skipped, untold};
-use super::owners::{Claims, contested};
-use super::pair_test::{Tool, pair_of};
+use super::member::{Participant, skipped, untold};
+use super::pair_test::{Tool, pair_of, without_gpu};
 use super::pairs::{Round, neighbours};
 use super::perftest::Way;
 use super::{jobs, rails};
 use crate::checks;
-use crate::checks::active::{BANDWIDTH, GPU_BANDWIDTH, RPING};
+use crate::checks::active::{BANDWIDTH, RPING};
 use crate::events::{CheckResult, CheckStatus, PairTest};
-use crate::inventory::{Host, Promises};
 use crate::secrets::Secrets;
-use crate::transport::Transport;
 
 /// Results of the tests between hosts.
 #[derive(Debug, Default)]
@@ -28,15 +23,14 @@ pub struct Traffic {
     pub pairs: Vec<PairTest>,
 }
 
-/// Tests hosts with each other; what is said of progress goes to `say`.
+/// Tests the hosts of a fleet with each other; what is said of progress goes to `say`. Those that keep `silent` could not
+/// be asked. The logins stay open.
 pub async fn run(
-    transport: &dyn Transport,
-    hosts: &[(Host, Promises)],
-    secrets: &Secrets,
-    parallel: usize,
+    fleet: &Fleet,
+    silent: BTreeMap<String, String>,
     say: &(dyn Fn(&str) + Send + Sync),
 ) -> Traffic {
-    let (members, silent) = opened(transport, hosts, secrets, parallel).await;
+    let (members, secrets) = (fleet.members.as_slice(), &fleet.secrets);
     let mut found = Traffic::default();
     for (name, reason) in silent {
         let all = checks::TABLE
@@ -48,68 +42,23 @@ pub async fn run(
     let mut results = Vec::new();
     let bandwidths = [Way::One, Way::Both, Way::Gpu].map(Tool::Bandwidth);
     for test in std::iter::once(Tool::Rping).chain(bandwidths).chain([Tool::Latency]) {
-        let (told, pairs) = tested(test, &members, secrets, say).await;
+        let (told, pairs) = tested(test, members, secrets, say).await;
         results.push(told);
         if test == Tool::Bandwidth(Way::One) {
             found.pairs = pairs;
         }
     }
     let unfit = unfit(&results);
-    results.push(rails::crossed(&members, &unfit, secrets, say).await);
-    results.push(jobs::mesh(&members, secrets, say).await);
-    results.push(jobs::mpirun(&members, secrets, say).await);
-    results.push(jobs::all_reduce(&members, secrets, say).await);
+    results.push(rails::crossed(members, &unfit, secrets, say).await);
+    results.push(jobs::mesh(members, secrets, say).await);
+    results.push(jobs::mpirun(members, secrets, say).await);
+    results.push(jobs::all_reduce(members, secrets, say).await);
     for (host, result) in results.into_iter().flatten() {
         if let Some(member) = members.get(host) {
             found.results.entry(member.name.clone()).or_default().push(result);
         }
     }
-    futures::future::join_all(members.iter().map(|member| async {
-        member.remote.lock().await.close().await;
-    }))
-    .await;
     found
-}
-
-/// Logs in to hosts; those that could not be asked are named with the reason.
-pub(super) async fn opened(
-    transport: &dyn Transport,
-    hosts: &[(Host, Promises)],
-    secrets: &Secrets,
-    parallel: usize,
-) -> (Vec<Participant>, BTreeMap<String, String>) {
-    let opened: Vec<(String, Result<Participant, String>)> = futures::stream::iter(hosts)
-        .map(|(host, promises)| async { (host.name.clone(), open(transport, host, promises, secrets).await) })
-        .buffered(parallel.max(1))
-        .collect()
-        .await;
-    let mut members = Vec::new();
-    let mut silent = BTreeMap::new();
-    for (name, member) in opened {
-        match member {
-            Ok(member) => members.push(member),
-            Err(reason) => drop(silent.insert(name, reason)),
-        }
-    }
-    settle(hosts, &mut members);
-    (members, silent)
-}
-
-/// Leaves out the cards of hosts that claim an address of another host.
-fn settle(hosts: &[(Host, Promises)], members: &mut [Participant]) {
-    let mut inventory: BTreeMap<IpAddr, BTreeSet<&str>> = BTreeMap::new();
-    for (host, _) in hosts {
-        if let Ok(address) = host.address.parse::<IpAddr>() {
-            inventory.entry(address).or_default().insert(&host.name);
-        }
-    }
-    let claims: Vec<Claims<'_>> = members.iter().map(Participant::claims).collect();
-    let contested = contested(&claims, &inventory);
-    for (place, why) in contested {
-        if let Some(member) = members.get_mut(place) {
-            member.rails = Err(why);
-        }
-    }
 }
 
 /// Hosts whose rails do not work by themselves.
@@ -197,26 +146,6 @@ async fn tested(
         all.entry(place).or_insert_with(|| skipped(test.check(), "no other host to test it with"));
     }
     (all, by_rail.iter().flat_map(|(rail, tests)| tests.pairs(rail, &names)).collect())
-}
-
-/// Returns the reason why a host does not take part in a test from GPU to GPU.
-pub(super) fn without_gpu(test: Tool, member: &Participant) -> Option<CheckResult> {
-    if test != Tool::Bandwidth(Way::Gpu) {
-        return None;
-    }
-    let has_gpus = member.gpus.as_ref().is_ok_and(|gpus| !gpus.is_empty());
-    let why = match member.idle_gpus() {
-        _ if has_gpus && member.gdr == Some(false) => "`expect.rdma.gdr` is false".to_owned(),
-        Err(why) => why,
-        Ok(_) if member.rails.iter().flat_map(BTreeMap::values).all(|end| end.gpu.is_none()) => {
-            "no RDMA device has a GPU under its PCIe switch".to_owned()
-        }
-        Ok(_) if member.tools.contains("ib_write_bw") && !member.tools.contains("use_cuda") => {
-            "its `ib_write_bw` cannot use GPU memory: build perftest with CUDA, and load nvidia_peermem or build it with DMA-BUF".to_owned()
-        }
-        Ok(_) => return None,
-    };
-    Some(skipped(GPU_BANDWIDTH, &why))
 }
 
 /// The tests of one round, all at the same time.

@@ -22,6 +22,8 @@ use super::maintenance::{DrainOutcome, Found, Maintenance, names};
 use super::rollout::Budget;
 use super::session::{Service, Session};
 use super::work::Leaders;
+use crate::active::{self, Fleet};
+use crate::checks;
 use crate::events::{
     CheckStatus, Emitter, Event, EventKind, HostStatus, MaintenancePhase as Phase, PlannedTask, Sink,
 };
@@ -30,7 +32,6 @@ use crate::inventory::Host;
 use crate::inventory::rollout::Gate;
 use crate::project::Slot;
 use crate::words::count;
-use crate::{active, checks};
 
 /// Time for which a finding must last to count.
 const AGAIN: Duration = Duration::from_secs(30);
@@ -489,7 +490,16 @@ impl Roll<'_> {
         let members = active::members(&self.context.project, members);
         let (transport, secrets) = (self.context.transport.as_ref(), &self.context.secrets);
         let parallel = self.context.project.rollout.parallel;
-        let traffic = active::run(transport, &members, secrets, parallel, &|_| {}).await;
+        let (fleet, silent) = Fleet::open(transport, &members, secrets, parallel).await;
+        let traffic = tokio::select! {
+            traffic = active::run(&fleet, silent, &|_| {}) => traffic,
+            () = self.context.cancel.reached(Stop::End) => {
+                fleet.stop().await;
+                let why = "the run was stopped before it was tested";
+                return hosts.iter().map(|host| (host.index, vec![why.to_owned()])).collect();
+            }
+        };
+        fleet.close().await;
         let findings = |host: &Host| {
             let results = traffic.results.get(&host.name).into_iter().flatten();
             health_gate::findings(

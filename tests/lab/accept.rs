@@ -155,7 +155,7 @@ fn a_slow_host_and_one_that_hangs_are_named_by_rounds_of_pairs() {
     let (record, page) = (record.to_str().unwrap(), page.to_str().unwrap());
     let ran = site.run("accept", &[&words[..], &["--json", record, "--html", page]].concat()).expect(0);
     let ran = ran.shows("4 of 4 hosts passed").says("4 hosts in 3 rounds of disjoint pairs, 1 rail");
-    ran.says("about 1 min, at most 26 min").says("round 3 of 3: 2 pairs");
+    ran.says("about 1 min, at most 36 min").says("round 3 of 3: 2 pairs");
     let json: serde_json::Value = serde_json::from_slice(&std::fs::read(record).unwrap()).unwrap();
     let pairs = json["pairs"].as_array().unwrap();
     // Six pairs, both directions from the memory of GPUs, and the latency once.
@@ -191,8 +191,23 @@ fn a_slow_host_and_one_that_hangs_are_named_by_rounds_of_pairs() {
     let silent = json["pairs"].as_array().unwrap().iter().filter(|pair| pair["said"].is_string()).count();
     assert_eq!(silent, 2, "after two partners nobody waits for it: {json:#}");
     let seconds = json["stages"][0]["seconds"].as_f64().unwrap();
-    assert!(seconds < 26.0 * 60.0, "{seconds}");
+    assert!(seconds < 36.0 * 60.0, "{seconds}");
 
+    // A stop ends what hangs, on both of its sides.
+    for (command, arguments) in [("accept", &words[..]), ("verify", &["--active"])] {
+        let run = site.spawn(command, arguments);
+        lab.node("gpu3").wait_for("pgrep -f '^sleep 300'");
+        run.signal("INT");
+        run.wait().expect(130);
+        for node in &lab.nodes {
+            assert_eq!(
+                node.sh("pgrep -f '^sleep 300' || echo none"),
+                "none",
+                "{} after {command}",
+                node.name
+            );
+        }
+    }
     lab.assert_nothing_left();
 }
 
@@ -225,7 +240,7 @@ fn mpi_reduces_where_nccl_is_missing() {
     let figure = &json["hosts"]["n1"]["figures"][0];
     assert_eq!(figure["name"], "all_reduce", "{json:#}");
     assert!(figure["value"].as_f64().unwrap() > 0.0, "{json:#}");
-    assert_eq!(json["pairs"][0]["holds"], true, "{json:#}");
+    assert!(json["pairs"][0]["holds"].is_null(), "one pair alone has nothing to be held against: {json:#}");
     assert!(json["notes"].to_string().contains("since NCCL is not there"), "{json:#}");
 
     // Nothing starts there any more; of two hosts nobody tells which one it is.

@@ -295,3 +295,25 @@ async fn hosts_are_tested_within_the_time_that_was_said() {
     );
     assert!(findings.is_empty(), "{findings:?}");
 }
+
+#[test]
+fn a_device_whose_name_no_other_host_has_is_told() {
+    let mut entrants = entrants(4, 2);
+    let named = |names: &[&str]| -> BTreeMap<String, Port> {
+        names
+            .iter()
+            .map(|name| ((*name).to_owned(), Port { device: (*name).to_owned(), ..port(0) }))
+            .collect()
+    };
+    entrants[1].ports = named(&["mlx5_bond_0"]);
+    entrants[2].ports = named(&["mlx5_0", "mlx5_9"]);
+    entrants[3].ports = BTreeMap::new();
+    let mut tour = Tour::new(&entrants, false);
+    while tour.next_round().is_some() {}
+    let unmet = tour.unmet();
+    // The second device of h0 has lost its partners as well.
+    assert_eq!(unmet[&0], (vec!["mlx5_1"], false));
+    assert_eq!(unmet[&1], (vec!["mlx5_bond_0"], true));
+    assert_eq!(unmet[&2], (vec!["mlx5_9"], false));
+    assert_eq!(unmet.len(), 3, "a host without a device is told by who asks for devices");
+}

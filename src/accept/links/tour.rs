@@ -44,6 +44,8 @@ pub struct Tour {
     rounds: usize,
     hosts: BTreeMap<usize, Partners>,
     ports: BTreeMap<(usize, String), Partners>,
+    /// Devices of hosts that were in a round.
+    met: BTreeSet<(usize, String)>,
 }
 
 impl Tour {
@@ -67,7 +69,8 @@ impl Tour {
             (Plan::All(rounds), number)
         };
         let rails = entrants.iter().map(|host| host.ports.keys().cloned().collect()).collect();
-        Self { rails, on, plan, rounds, hosts: BTreeMap::new(), ports: BTreeMap::new() }
+        let (hosts, ports, met) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
+        Self { rails, on, plan, rounds, hosts, ports, met }
     }
 
     /// Counts the hosts that take part.
@@ -110,6 +113,22 @@ impl Tour {
         self.hosts.iter().filter(|(_, partners)| partners.is_out()).map(|(host, _)| *host).collect()
     }
 
+    /// Devices that were in no round so far, by their host; and whether it is all that the host has. Devices are tested
+    /// with those of the same name, so one whose name is on no other host has no partner.
+    pub fn unmet(&self) -> BTreeMap<usize, (Vec<&str>, bool)> {
+        let unmet = self.on.iter().filter_map(|host| {
+            let rails = self.rails.get(*host)?;
+            let alone: Vec<&str> = rails
+                .iter()
+                .filter(|rail| !self.met.contains(&(*host, (*rail).clone())))
+                .map(String::as_str)
+                .collect();
+            let is_all = alone.len() == rails.len();
+            (!alone.is_empty()).then_some((*host, (alone, is_all)))
+        });
+        unmet.collect()
+    }
+
     fn is_out(&self, host: usize, rail: &str) -> bool {
         self.hosts.get(&host).is_some_and(Partners::is_out)
             || self.ports.get(&(host, rail.to_owned())).is_some_and(Partners::is_out)
@@ -134,6 +153,11 @@ impl Tour {
             let couples = couples.into_iter().filter_map(|(one, other)| Some((place(one)?, place(other)?)));
             let meetings: Vec<Meeting> = couples.filter_map(|couple| self.meeting(couple)).collect();
             if !meetings.is_empty() {
+                for Meeting { hosts: (one, other), rails } in &meetings {
+                    for host in [one, other] {
+                        self.met.extend(rails.iter().map(|rail| (*host, rail.clone())));
+                    }
+                }
                 return Some(meetings);
             }
         }

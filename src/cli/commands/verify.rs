@@ -7,7 +7,7 @@ use camino::Utf8Path;
 
 use super::parts::against;
 use super::plan::next;
-use crate::active;
+use crate::active::{self, Fleet};
 use crate::checks::{self, Baseline, Baselines, JobView};
 use crate::cli::args::{Carrier, Connect, Engine, Reports, Target, ThisMachine, VerifyArgs};
 use crate::cli::on_hosts::Stopped;
@@ -19,7 +19,7 @@ use crate::exit::{self, Exit};
 use crate::facts::Facts;
 use crate::inventory::{Host, Promises};
 use crate::journal;
-use crate::launch::{self, Finished, Launch};
+use crate::launch::{self, Finished, Launch, Signals};
 use crate::project::{Inputs, Project};
 use crate::report::screen::Verbosity;
 use crate::report::style::{CALM, paint};
@@ -130,9 +130,27 @@ async fn between_hosts(
     let only: Vec<Host> = hosts.iter().map(|(host, _)| host.clone()).collect();
     let transport = launch::open_transport(settings, &project.cluster, &only, secrets, parallel).await?;
     let say = teller(settings, "    Active");
-    let traffic = active::run(transport.as_ref(), &hosts, secrets, parallel, &say).await;
+    let mut signals = Signals::new().map_err(|error| Exit::caused("cannot take signals", error))?;
+    let stopped = |code| Exit::new(code, "stopped: the tests between hosts are ended there");
+    let opened = tokio::select! {
+        opened = Fleet::open(transport.as_ref(), &hosts, secrets, parallel) => Ok(opened),
+        code = signals.any() => Err(stopped(code)),
+    };
+    let traffic = match opened {
+        Ok((fleet, silent)) => tokio::select! {
+            traffic = active::run(&fleet, silent, &say) => {
+                fleet.close().await;
+                Ok(traffic)
+            }
+            code = signals.any() => {
+                fleet.stop().await;
+                Err(stopped(code))
+            }
+        },
+        Err(stopped) => Err(stopped),
+    };
     transport.close().await;
-    Ok(traffic)
+    Ok(traffic?)
 }
 
 /// Tells what a part of the command does, unless only failures are shown.

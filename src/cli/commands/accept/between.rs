@@ -38,6 +38,12 @@ impl Logins {
         self.transport.close().await;
     }
 
+    /// Ends the tests that are under way, and closes the logins.
+    pub(super) async fn stop(&self) {
+        self.fleet.stop().await;
+        self.transport.close().await;
+    }
+
     /// A host as the inventory has it.
     fn host(&self, name: &str) -> Option<&Host> {
         self.project.hosts.iter().find(|host| host.name == name)
@@ -152,16 +158,32 @@ impl Run<'_> {
         let tested = tokio::select! {
             tested = tested(settings, fleet, &entrants, &mut tour, &past) => tested,
             code = self.signals.any() => {
-                logins.close().await;
+                logins.stop().await;
                 return Ok(Err(Stopped(code)));
             }
         };
         logins.close().await;
+        let unmet = tour.unmet();
         let on: Vec<&str> = entrants
             .iter()
-            .filter(|host| !host.ports.is_empty())
-            .map(|host| host.placed.host.as_str())
+            .enumerate()
+            .filter(|(place, host)| {
+                !host.ports.is_empty() && !unmet.get(place).is_some_and(|(_, is_all)| *is_all)
+            })
+            .map(|(_, host)| host.placed.host.as_str())
             .collect();
+        for (place, (rails, is_all)) in &unmet {
+            let Some(name) = entrants.get(*place).map(|host| &host.placed.host) else { continue };
+            let text = format!(
+                "{} was tested with nobody: no other host has a device of that name",
+                rails.join(", ")
+            );
+            if *is_all {
+                self.assembly.untested(Stage::Pairs, name, &text);
+            } else {
+                self.assembly.note(format!("pairs: {name}: {text}"));
+            }
+        }
         self.tested.extend(on.iter().map(|host| (*host).to_owned()));
         let is_good = tested.verdict.judged.iter().all(|judged| judged.finding.is_none());
         self.is_broken |= self.assembly.links(tested.verdict, &tested.first);

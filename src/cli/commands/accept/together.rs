@@ -43,6 +43,11 @@ impl Run<'_> {
                 self.assembly.untested(stage, name, &format!("it can reduce with nobody: {why}"));
             }
         }
+        for (place, why) in &reducers.passed_over {
+            if let Some(name) = names.get(*place) {
+                self.assembly.note(format!("collectives: the GPUs of {name} are not reduced: {why}"));
+            }
+        }
         let hosts: Vec<Placed> = reducers
             .programs
             .keys()
@@ -61,7 +66,7 @@ impl Run<'_> {
         let rails = tokio::select! {
             rails = reduced(settings, fleet, &reducers, &places, &mut groups) => rails,
             code = self.signals.any() => {
-                logins.close().await;
+                logins.stop().await;
                 return Ok(Err(Stopped(code)));
             }
         };
