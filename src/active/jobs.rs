@@ -51,7 +51,15 @@ pub(super) const NO_USER: &str =
 
 fn named(status: CheckStatus, check: &str, message: String, evidence: Vec<Evidence>) -> CheckResult {
     let hint = status.is_finding().then(|| checks::hint(check).to_owned());
-    CheckResult { check: check.to_owned(), status, message, evidence, hint, because: None }
+    CheckResult {
+        check: check.to_owned(),
+        status,
+        message,
+        evidence,
+        hint,
+        because: None,
+        acknowledged: None,
+    }
 }
 
 fn evidence(from: &str, text: &str) -> Vec<Evidence> {

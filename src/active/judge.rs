@@ -155,6 +155,7 @@ pub fn results(
                     .collect(),
                 hint: finding.then(|| hint.to_owned()),
                 because: None,
+                acknowledged: None,
             },
         );
     }

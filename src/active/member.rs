@@ -227,6 +227,7 @@ pub(super) fn untold(check: &str, reason: &str) -> CheckResult {
         evidence: vec![Evidence { from: "verify --active".to_owned(), line: reason.to_owned() }],
         hint: None,
         because: None,
+        acknowledged: None,
     }
 }
 

@@ -158,6 +158,7 @@ fn judged(
         evidence: evidence.collect(),
         hint: Some(checks::hint(RAILS).to_owned()),
         because: None,
+        acknowledged: None,
     })
 }
 

@@ -18,6 +18,7 @@ mod fleet;
 mod host;
 pub mod job;
 mod kernel;
+mod learn;
 mod network;
 mod pcie;
 mod peermem;
@@ -48,6 +49,8 @@ mod rdma {
     pub(super) mod setup;
 }
 
+pub use learn::{Learned, learn};
+pub use shared::acknowledged::{Acknowledgement, Acknowledgements};
 pub use shared::comparison::Comparison;
 pub use shared::evaluate::{Conclusion, LEFT_OUT, evaluate, queries};
 pub use shared::subject::{Baseline, Baselines, JobView, Subject};

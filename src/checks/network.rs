@@ -174,7 +174,7 @@ fn links_of<'s>(subject: &'s Subject<'_>, device: &'s Device) -> Vec<&'s str> {
 }
 
 /// Traffic classes by network device; an error says why there are none.
-fn classes(subject: &Subject<'_>) -> Result<BTreeMap<String, Result<Qos, Gap>>, Verdict> {
+pub(super) fn classes(subject: &Subject<'_>) -> Result<BTreeMap<String, Result<Qos, Gap>>, Verdict> {
     let devices = subject.devices()?;
     let fabric = subject.fabric().map_err(|gap| Verdict::gap(&gap, None))?;
     let mut classes = BTreeMap::new();

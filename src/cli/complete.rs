@@ -96,6 +96,7 @@ fn offer(command: &str, arg: &str) -> Option<Offer> {
         | (_, "host" | "through_at" | "engine_at")
         | ("apply" | "plan" | "verify" | "facts", "name") => Offer::Names(hosts),
         ("compare", "bad" | "good") => Offer::Text(host_expression),
+        ("acknowledge", "check") => Offer::Names(check_names),
         (_, "hosts") if command != "init" && command != "logins" => Offer::Text(host_expression),
         (_, "tags" | "skip_tags") => Offer::Names(tags),
         (_, "run") => Offer::Names(runs),
@@ -116,7 +117,7 @@ fn offer(command: &str, arg: &str) -> Option<Offer> {
             _,
             "hosts" | "set" | "parallel" | "allow_unreachable" | "cluster" | "user" | "port" | "account"
             | "timeout" | "argv" | "every" | "release" | "family" | "through" | "on" | "hours" | "time"
-            | "part" | "by",
+            | "part" | "by" | "until" | "because",
         ) => Offer::Nothing,
         _ => return None,
     })
@@ -207,6 +208,10 @@ fn runs() -> Vec<Candidate> {
 
 fn fact_names() -> Vec<Candidate> {
     facts::base::TABLE.iter().map(|fact| named(fact.name, fact.doc)).collect()
+}
+
+fn check_names() -> Vec<Candidate> {
+    checks::TABLE.iter().map(|check| named(check.id, check.title)).collect()
 }
 
 /// Everything that `provision explain` knows by a name, keys and words of Ansible aside: those are looked up

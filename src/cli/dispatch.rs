@@ -7,7 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser as _};
 use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
 
-use super::args::{Cli, Command};
+use super::args::{Cli, Command, ExpectCommand};
 use super::settings;
 use super::{commands, complete, slurm_job};
 use crate::exit::{self, Exit};
@@ -188,6 +188,8 @@ async fn command(settings: &Settings, command: Command) -> anyhow::Result<u8> {
         Command::Apply(args) => commands::apply::run(settings, args).await,
         Command::Plan(args) => commands::plan::run(settings, args).await,
         Command::Verify(args) => commands::verify::run(settings, args).await,
+        Command::Expect(ExpectCommand::Learn(args)) => commands::expect::run(settings, args).await,
+        Command::Acknowledge(args) => commands::acknowledge::run(settings, args),
         Command::Watch(args) => commands::watch::run(settings, args).await,
         Command::Bundle(args) => commands::bundle::run(settings, args),
         Command::Facts(args) => commands::facts::run(settings, args).await,

@@ -82,6 +82,21 @@ pub struct Evidence {
     pub line: String,
 }
 
+/// A finding that somebody knows of, as it would have been told.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Acknowledged {
+    /// Severity of the finding.
+    pub status: CheckStatus,
+    /// Description of the finding.
+    pub message: String,
+    /// The last day on which it stays quiet: `2026-12-31`.
+    pub until: String,
+    /// The reason.
+    pub because: String,
+    /// Name of who took it on.
+    pub by: String,
+}
+
 /// One check on one host.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CheckResult {
@@ -100,6 +115,10 @@ pub struct CheckResult {
     /// The check that tells the cause, when this one is unknown as a consequence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
+    /// The finding that is quiet here, since `provision acknowledge` says that somebody knows of it. The status is a
+    /// skip then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acknowledged: Option<Acknowledged>,
 }
 
 /// Checks by how they ended, summed over hosts.

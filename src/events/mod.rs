@@ -14,7 +14,9 @@ mod emitter;
 mod kind;
 mod values;
 
-pub use check::{CheckCounts, CheckResult, CheckStatus, Difference, Evidence, PairTest, SeenThrough};
+pub use check::{
+    Acknowledged, CheckCounts, CheckResult, CheckStatus, Difference, Evidence, PairTest, SeenThrough,
+};
 pub use emitter::{Emitter, Sink, day, now, today};
 pub use kind::{Event, EventKind, HostRecord, Outage, Record, TaskRecord};
 pub use values::{

@@ -333,6 +333,7 @@ mod tests {
             evidence: Vec::new(),
             hint: hint.map(str::to_owned),
             because: because.map(str::to_owned),
+            acknowledged: None,
         }
     }
 

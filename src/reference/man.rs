@@ -85,6 +85,24 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         )],
     ),
     (
+        "provision expect learn",
+        &[(
+            "provision expect learn inventory.yaml gpu0 > expect.yaml",
+            "What the others of its group should be like",
+        )],
+    ),
+    (
+        "provision acknowledge",
+        &[
+            (
+                "provision acknowledge inventory.yaml gpu3 gpu.ecc --until 2026-12-31 --because RMA-4711",
+                "Keep a finding of the last verify quiet",
+            ),
+            ("provision acknowledge inventory.yaml", "List what is quiet"),
+            ("provision acknowledge inventory.yaml gpu3 --end", "Tell all of a host again"),
+        ],
+    ),
+    (
         "provision watch",
         &[
             ("provision watch inventory.yaml --every 10m", "Look every ten minutes, tell what changed"),

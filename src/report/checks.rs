@@ -5,9 +5,9 @@ use indexmap::IndexMap;
 use super::findings::{Finding, findings};
 use super::fold::fold;
 use super::rows::hanging;
-use super::style::{BAD, CHANGE, DIM, GOOD, HINT, VERB, paint, safe, safe_line};
+use super::style::{BAD, CALM, CHANGE, DIM, GOOD, HINT, VERB, paint, safe, safe_line};
 use crate::checks;
-use crate::events::{CheckCounts, CheckStatus, HostRecord, Record};
+use crate::events::{CheckCounts, CheckResult, CheckStatus, HostRecord, Record};
 use crate::exit;
 use crate::put;
 use crate::transport::quote;
@@ -36,6 +36,7 @@ pub fn text(record: &Record, verbose: bool, width: Option<usize>) -> String {
             }
         }
     }
+    acknowledged(&mut text, record, width);
     if verbose {
         passed(&mut text, record, width);
         skipped(&mut text, record, width);
@@ -98,11 +99,27 @@ fn passed(text: &mut String, record: &Record, width: Option<usize>) {
     }
 }
 
+/// Prints findings that somebody knows of: they are in every report, whatever is quiet.
+fn acknowledged(text: &mut String, record: &Record, width: Option<usize>) {
+    for (known, check, hosts) in super::findings::acknowledged(record) {
+        let line = format!(
+            "{}  {check}  {}  {}, until {}: {} ({})",
+            paint(CALM, &format!("{:>10}", "known")),
+            paint(DIM, &fold(&hosts)),
+            safe_line(&known.message),
+            safe_line(&known.until),
+            safe_line(&known.because),
+            safe_line(&known.by),
+        );
+        put!(text, "{}\n", hanging(&line, INDENT, width));
+    }
+}
+
 /// Prints the reasons for skipped checks: each with the checks and hosts that it holds for.
 fn skipped(text: &mut String, record: &Record, width: Option<usize>) {
     let mut each: IndexMap<(&str, &str), Vec<&str>> = IndexMap::new();
     for (name, host) in &record.hosts {
-        for check in host.checks.iter().filter(|check| check.status == CheckStatus::Skip) {
+        for check in host.checks.iter().filter(|check| is_skipped(check)) {
             each.entry((&check.message, &check.check)).or_default().push(name);
         }
     }
@@ -113,6 +130,11 @@ fn skipped(text: &mut String, record: &Record, width: Option<usize>) {
     for ((message, hosts), checks) in reasons {
         line(text, CheckStatus::Skip, &checks.join(", "), &hosts, message, width);
     }
+}
+
+/// Whether it does not apply: what is quiet has a line of its own.
+fn is_skipped(check: &CheckResult) -> bool {
+    check.status == CheckStatus::Skip && check.acknowledged.is_none()
 }
 
 fn line(text: &mut String, status: CheckStatus, id: &str, hosts: &str, message: &str, width: Option<usize>) {
@@ -188,7 +210,7 @@ fn summary(text: &mut String, record: &Record, verbose: bool, width: Option<usiz
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::events::{CheckResult, RunStats};
+    use crate::events::RunStats;
 
     #[test]
     fn the_last_line_names_nodes_without_jobs() {
@@ -200,6 +222,7 @@ mod tests {
                 evidence: Vec::new(),
                 hint: None,
                 because: None,
+                acknowledged: None,
             }],
             ..HostRecord::default()
         };

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 
-use crate::events::{CheckResult, CheckStatus, Record};
+use crate::events::{Acknowledged, CheckResult, CheckStatus, Record};
 
 /// One finding, however many hosts have it.
 #[derive(Debug, Clone)]
@@ -47,6 +47,19 @@ pub fn findings(record: &Record) -> Vec<Finding<'_>> {
         all.extend(if status == CheckStatus::Unknown { unknowns(record) } else { wrong(record, status) });
     }
     all
+}
+
+/// Findings that somebody knows of, each with its check and its hosts.
+pub fn acknowledged(record: &Record) -> Vec<(&Acknowledged, &str, Vec<&str>)> {
+    let mut all: IndexMap<(&str, &Acknowledged), Vec<&str>> = IndexMap::new();
+    for (host, entry) in &record.hosts {
+        for result in &entry.checks {
+            if let Some(known) = &result.acknowledged {
+                all.entry((&result.check, known)).or_default().push(host);
+            }
+        }
+    }
+    all.into_iter().map(|((check, known), hosts)| (known, check, hosts)).collect()
 }
 
 fn results(record: &Record, status: CheckStatus) -> impl Iterator<Item = (&str, &CheckResult)> {

@@ -79,6 +79,7 @@ impl Memory {
 
     fn learn_of(&mut self, host: &str, heard: &Heard, now: Timestamp) {
         let entries = self.findings.entry(host.to_owned()).or_default();
+        entries.retain(|what, _| !heard.acknowledged.contains(what));
         for (what, entry) in entries.iter_mut() {
             // What is seen once is kept until it is told.
             let untold = entry.once && entry.told.is_none() && entry.seen > 0;

@@ -36,6 +36,8 @@ pub(super) struct Heard {
     checks: bool,
     /// Checks that something else keeps from being made.
     hidden: BTreeSet<String>,
+    /// Findings that somebody knows of: neither gone nor there, and new when they come back.
+    pub(super) acknowledged: BTreeSet<String>,
     pub(super) found: BTreeMap<String, Found>,
 }
 
@@ -103,6 +105,8 @@ fn heard(host: &HostRecord) -> Heard {
     for planned in &host.plan {
         drift(&mut heard, planned);
     }
+    let known = host.checks.iter().filter(|check| check.acknowledged.is_some());
+    heard.acknowledged = known.map(|check| check.check.clone()).collect();
     for check in host.checks.iter().filter(|check| check.status.is_finding()) {
         // What is unknown because of something else is told there.
         if check.because.is_some() {

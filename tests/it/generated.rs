@@ -33,7 +33,7 @@ fn pages_for_man_are_whole_and_clean() {
     assert!(pages.len() > 30, "{} pages", pages.len());
     for (name, page) in pages {
         let text = String::from_utf8(page).unwrap();
-        let group = ["inventory", "playbook", "report", "lab", "generate"]
+        let group = ["inventory", "playbook", "report", "lab", "generate", "expect"]
             .iter()
             .any(|group| name == format!("provision-{group}.1"));
         for section in ["NAME", "SYNOPSIS", "EXAMPLES", "FILES", "EXIT STATUS", "ENVIRONMENT"] {

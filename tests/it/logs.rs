@@ -226,6 +226,7 @@ fn json_on_a_terminal_holds_nothing_that_it_obeys() {
     // Those that show nothing of a host or a file but numbers and names that were checked.
     let calm = [
         "logins --json -",
+        "acknowledge site.yaml --json -",
         "self-check --json -",
         "inventory list site.yaml --json -",
         "lab status site.yaml --json -",
@@ -242,6 +243,7 @@ fn json_on_a_terminal_holds_nothing_that_it_obeys() {
         &why,
         "compare site.yaml --json -",
         "parts site.yaml --json -",
+        "expect learn site.yaml a --json -",
         "accept site.yaml --stage fabric --json -",
     ];
     for arguments in all.iter().chain(&calm) {

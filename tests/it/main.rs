@@ -2,6 +2,7 @@
 
 #[path = "../support/accept.rs"]
 mod accept;
+mod acknowledge;
 mod ansible;
 mod bundle;
 mod cases;

@@ -29,6 +29,7 @@ fn result(check: &str, status: CheckStatus, message: impl Into<String>) -> Check
         evidence: Vec::new(),
         hint: None,
         because: None,
+        acknowledged: None,
     }
 }
 

@@ -17,8 +17,8 @@ use crate::context::Context;
 use crate::hook::Hook;
 use jiff::{SignedDuration, Timestamp};
 use provision::events::{
-    ChangeView, CheckResult, CheckStatus, HostRecord, HostStatus, PlannedTask, PlannedVerdict, Record,
-    TaskRef,
+    Acknowledged, ChangeView, CheckResult, CheckStatus, HostRecord, HostStatus, PlannedTask, PlannedVerdict,
+    Record, TaskRef,
 };
 use provision::inventory::{Watch, WebhookKind};
 use provision::transport::ConnectKind;
@@ -40,7 +40,8 @@ fn status(word: &str) -> CheckStatus {
 }
 
 /// A line of a case: `gpu[0-3] fail rdma.port_active: port 1 is down`, `gpu0 unreachable: no route`,
-/// `gpu0 well`, `gpu0 drift sysctl: 1 -> 2`, `gpu0 hidden gpu.ecc: gpu.answers` (unknown because of another).
+/// `gpu0 well`, `gpu0 drift sysctl: 1 -> 2`, `gpu0 hidden gpu.ecc: gpu.answers` (unknown because of another),
+/// `gpu0 known gpu.ecc: 3 rows` (acknowledged).
 fn line(record: &mut Record, line: &str) {
     let (head, message) = line.split_once(": ").unwrap_or((line, ""));
     let words: Vec<&str> = head.split_whitespace().collect();
@@ -86,6 +87,16 @@ fn line(record: &mut Record, line: &str) {
                 because: Some(message.to_owned()),
                 ..check(id, CheckStatus::Unknown, "not known")
             }),
+            ["known", id] => host.checks.push(CheckResult {
+                acknowledged: Some(Acknowledged {
+                    status: CheckStatus::Fail,
+                    message: message.to_owned(),
+                    until: "2026-12-31".to_owned(),
+                    because: "RMA".to_owned(),
+                    by: "jo".to_owned(),
+                }),
+                ..check(id, CheckStatus::Skip, "acknowledged")
+            }),
             [word, id] => host.checks.push(check(id, status(word), message)),
             _ => panic!("not understood: {line}"),
         }
@@ -102,6 +113,7 @@ fn check(id: &str, status: CheckStatus, message: &str) -> CheckResult {
         evidence: Vec::new(),
         hint: hint.map(str::to_owned),
         because: None,
+        acknowledged: None,
     }
 }
 

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use jiff::civil::Date;
+
+use super::acknowledged::Acknowledgements;
 use super::comparison::Comparison;
 use super::subject::Subject;
 use super::verdict::{Verdict, evidence};
@@ -74,6 +77,21 @@ pub struct Conclusion {
     pub results: Vec<CheckResult>,
     /// Whether the host is verified: nothing failed, and what is not known may be.
     pub verified: bool,
+    /// Whether what is not known counts as failed.
+    unknown_fails: bool,
+}
+
+impl Conclusion {
+    /// Quiets findings that somebody knows of, and judges the host by the others.
+    pub fn acknowledge(&mut self, known: &Acknowledgements, today: Date) {
+        known.quiet(&self.host, &mut self.results, today);
+        self.verified = is_verified(&self.results, self.unknown_fails);
+    }
+}
+
+fn is_verified(results: &[CheckResult], unknown_fails: bool) -> bool {
+    let has = |status: CheckStatus| results.iter().any(|result| result.status == status);
+    !(has(CheckStatus::Fail) || unknown_fails && has(CheckStatus::Unknown))
 }
 
 /// Makes every check on every host.
@@ -105,10 +123,9 @@ fn conclude(subject: &Subject<'_>) -> Conclusion {
         // What passed is the proof.
         results.retain(|result| result.check != PROVEN);
     }
-    let has = |status: CheckStatus| results.iter().any(|result| result.status == status);
     let unknown_fails = subject.expect.unknown.unwrap_or(UnknownIs::Fail) == UnknownIs::Fail;
-    let verified = !(has(CheckStatus::Fail) || unknown_fails && has(CheckStatus::Unknown));
-    Conclusion { host: subject.host.name.clone(), results, verified }
+    let verified = is_verified(&results, unknown_fails);
+    Conclusion { host: subject.host.name.clone(), results, verified, unknown_fails }
 }
 
 /// The same with where its expectation came from, or why there is none.
@@ -132,6 +149,7 @@ fn result(check: &Check, verdict: Verdict) -> CheckResult {
         evidence: Vec::new(),
         hint: None,
         because: None,
+        acknowledged: None,
     };
     match verdict {
         Verdict::Pass(message) => plain(CheckStatus::Pass, message),

@@ -1,5 +1,6 @@
 //! Building blocks of checks.
 
+pub(super) mod acknowledged;
 pub(super) mod baseline;
 pub(super) mod clock;
 pub(super) mod compare;

@@ -134,6 +134,15 @@ impl<'a> Subject<'a> {
         })
     }
 
+    /// The same with these expectations in place of those of the inventory and its tasks.
+    #[must_use]
+    pub fn expecting(&self, expect: Expect) -> Self {
+        let mut other = Self::new(self.host, self.answers, 0);
+        other.declared = Declared::from(&expect);
+        other.expect = expect;
+        other
+    }
+
     /// The same with what its tasks promise, where `expect:` says nothing.
     #[must_use]
     pub fn promised(mut self, promises: &'a Promises) -> Self {

@@ -5,6 +5,7 @@ mod containers;
 mod fleet;
 mod gpu;
 mod hardware;
+mod learn;
 mod network;
 mod software;
 mod system;

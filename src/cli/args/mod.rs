@@ -60,6 +60,11 @@ pub enum Command {
     Accept(AcceptArgs),
     /// Show the parts of the hosts by serial number: where each one is and was, and what it did
     Parts(PartsArgs),
+    /// Take what `verify` is to expect from a host that is as it should be
+    #[command(subcommand)]
+    Expect(ExpectCommand),
+    /// List findings that somebody knows of, and keep one quiet until a day, or until it gets worse
+    Acknowledge(AcknowledgeArgs),
     /// Verify again and again, and tell webhooks what has changed
     Watch(WatchArgs),
     /// Gather facts and print them

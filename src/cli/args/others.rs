@@ -377,6 +377,31 @@ pub enum PartsCommand {
     Rma(RmaArgs),
 }
 
+/// Commands about expectations.
+#[derive(Debug, Subcommand)]
+pub enum ExpectCommand {
+    /// Write the `expect:` of a host that is as it should be, to be reviewed; change nothing
+    Learn(LearnArgs),
+}
+
+/// `provision expect learn`.
+#[derive(Debug, Args)]
+pub struct LearnArgs {
+    /// The inventory
+    pub inventory: Utf8PathBuf,
+    /// The host
+    pub host: String,
+    /// Use the running lab of the inventory instead of its real hosts
+    #[arg(long)]
+    pub lab: bool,
+    /// Options for connecting
+    #[command(flatten)]
+    pub connect: Connect,
+    /// Write the result as one JSON object (`-` for stdout)
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<String>,
+}
+
 /// `provision parts rma`.
 #[derive(Debug, Args)]
 pub struct RmaArgs {

@@ -260,6 +260,32 @@ pub struct LoginsArgs {
     pub reports: JsonReport,
 }
 
+/// `provision acknowledge`.
+#[derive(Debug, Args)]
+pub struct AcknowledgeArgs {
+    /// The inventory
+    pub inventory: Utf8PathBuf,
+    /// Hosts that have the finding: `gpu3`, `gpu[0-7]`; left out, all that is acknowledged is listed
+    pub hosts: Option<String>,
+    /// The check that found it: `gpu.ecc`
+    pub check: Option<String>,
+    /// Last day on which it stays quiet: `2026-12-31`
+    #[arg(long, value_name = "DAY", requires = "because")]
+    pub until: Option<jiff::civil::Date>,
+    /// The reason, for whoever reads a report
+    #[arg(long, value_name = "TEXT", requires = "until")]
+    pub because: Option<String>,
+    /// Stay quiet whatever it says, as long as it does not get worse, as from `warn` to `fail`
+    #[arg(long, requires = "until")]
+    pub any_text: bool,
+    /// Take it back: the finding is told again
+    #[arg(long, conflicts_with_all = ["until", "because", "any_text"])]
+    pub end: bool,
+    #[command(flatten)]
+    /// Report file.
+    pub reports: JsonReport,
+}
+
 /// `provision validate`.
 #[derive(Debug, Args)]
 pub struct ValidateArgs {

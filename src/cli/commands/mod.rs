@@ -1,10 +1,12 @@
 //! One file per command.
 
 pub(super) mod accept;
+pub(super) mod acknowledge;
 pub(super) mod apply;
 pub(super) mod bundle;
 pub(super) mod compare;
 pub(super) mod exec;
+pub(super) mod expect;
 pub(super) mod explain;
 pub(super) mod facts;
 pub(super) mod generate;

@@ -4,17 +4,19 @@ use std::collections::BTreeMap;
 
 use anyhow::Context as _;
 use camino::Utf8Path;
+use jiff::civil::Date;
 
+use super::acknowledge;
 use super::parts::against;
 use super::plan::next;
 use crate::active::{self, Fleet};
-use crate::checks::{self, Baseline, Baselines, JobView};
+use crate::checks::{self, Acknowledgements, Baseline, Baselines, JobView};
 use crate::cli::args::{Carrier, Connect, Engine, Reports, Target, ThisMachine, VerifyArgs};
 use crate::cli::on_hosts::Stopped;
 use crate::cli::run::launched;
 use crate::cli::{slurm_job, this_machine};
 use crate::engine::{self, Mode, Session};
-use crate::events::{CheckCounts, CheckStatus, Emitter, EventKind, SeenThrough};
+use crate::events::{CheckCounts, CheckResult, CheckStatus, Emitter, EventKind, SeenThrough};
 use crate::exit::{self, Exit};
 use crate::facts::Facts;
 use crate::inventory::{Host, Promises};
@@ -227,7 +229,9 @@ pub(super) async fn once(
         Kept::Recorded => "counters.json",
         Kept::Watched => "watch-counters.json",
     };
-    let counters = settings.cluster_dir(&project.cluster).join(file);
+    let cluster = settings.cluster_dir(&project.cluster);
+    let counters = cluster.join(file);
+    let known: Acknowledgements = journal::read_state(&cluster.join(acknowledge::FILE));
     let (finished, code) = launched(settings, project, connect, reports, launch, |report, emitter| {
         let mut codes = Vec::new();
         if by_nodes {
@@ -240,7 +244,8 @@ pub(super) async fn once(
         if report.stats.tasks.blocked > 0 {
             codes.push(exit::PENDING);
         }
-        match check(&hosts, report, (&traffic, &seen), emitter, (&counters, &now)) {
+        let known = (&known, settings.today);
+        match check(&hosts, report, (&traffic, &seen), emitter, (&counters, &now), known) {
             Ok(true) => {}
             Ok(false) => codes.push(exit::DRIFT),
             Err(error) => broken = Some(error),
@@ -262,6 +267,7 @@ fn check(
     (traffic, seen): (&active::Traffic, &BTreeMap<usize, JobView>),
     emitter: &Emitter,
     (file, now): (&Utf8Path, &str),
+    (known, today): (&Acknowledgements, Date),
 ) -> anyhow::Result<bool> {
     let before = journal::read_state::<Baselines>(file);
     let mut subjects = Vec::new();
@@ -289,13 +295,17 @@ fn check(
     let mut counts = CheckCounts::default();
     let mut verified = true;
     for mut conclusion in checks::evaluate(&mut subjects) {
-        for found in traffic.results.get(&conclusion.host).into_iter().flatten() {
+        let tested: &[CheckResult] = traffic.results.get(&conclusion.host).map_or(&[], Vec::as_slice);
+        for found in tested {
             if let Some(place) = conclusion.results.iter_mut().find(|result| result.check == found.check) {
                 place.clone_from(found);
             }
-            // Who asks for it wants to know: an unknown result is no proof.
-            conclusion.verified &= !matches!(found.status, CheckStatus::Fail | CheckStatus::Unknown);
         }
+        conclusion.acknowledge(known, today);
+        // Who asks for it wants to know: an unknown result is no proof.
+        conclusion.verified &= !conclusion.results.iter().any(|result| {
+            result.status == CheckStatus::Unknown && tested.iter().any(|found| found.check == result.check)
+        });
         for result in &conclusion.results {
             counts.count(result.status);
         }

@@ -10,7 +10,7 @@ use super::{matrix, pairs};
 use crate::checks::{self, Needs};
 use crate::events::Record;
 use crate::exit;
-use crate::report::findings::{Finding, findings};
+use crate::report::findings::{Finding, acknowledged, findings};
 use crate::report::fold::fold;
 use crate::report::style::{safe, seconds};
 use crate::report::unreachable::{Away, Group};
@@ -50,6 +50,23 @@ pub fn page(record: &Record) -> Result<String, tera::Error> {
     context.insert("lost", &lost(record));
     context.insert("findings", &found.iter().map(|it| finding(it, &mut budget)).collect::<Vec<_>>());
     context.insert("outliers", &outliers.iter().map(|it| finding(it, &mut budget)).collect::<Vec<_>>());
+    let known: Vec<Json> = acknowledged(record)
+        .into_iter()
+        .take(ROWS)
+        .map(|(known, check, hosts)| {
+            json!({
+                "hosts": fold(&hosts),
+                "count": count(hosts.len() as u64, "host"),
+                "check": check,
+                "status": known.status.word(),
+                "message": budget.take(&known.message, LINE),
+                "until": safe(&known.until),
+                "because": budget.take(&known.because, LINE),
+                "by": budget.take(&known.by, LINE),
+            })
+        })
+        .collect();
+    context.insert("acknowledged", &known);
     context.insert("pairs", &pairs::data(&record.pairs, &mut budget));
     context.insert("tasks", &tasks);
     context.insert("notes", &notes(record, &mut budget));
