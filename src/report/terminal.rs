@@ -378,7 +378,7 @@ impl Terminal {
             text.push_str("; all was done before the stop");
         }
         // The names of hosts are those of the last run that was recorded: these are not.
-        let recorded = !matches!(self.command.as_str(), "plan" | "facts" | "init");
+        let recorded = !matches!(self.command.as_str(), "plan" | "facts" | "init" | "expect");
         // Below a plan stands who has none.
         let failures = match self.command.as_str() {
             "plan" => Vec::new(),

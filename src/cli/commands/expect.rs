@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::checks::{self, Learned};
 use crate::cli::args::{LearnArgs, Reports, Target};
-use crate::cli::load::{load, some_online};
+use crate::cli::load::{load, reachable, some_online};
 use crate::cli::results;
 use crate::cli::run::launched;
 use crate::config::yaml;
@@ -24,7 +24,7 @@ use crate::settings::Settings;
 pub(crate) async fn run(settings: &Settings, args: LearnArgs) -> anyhow::Result<u8> {
     let mut target = Target::of(args.inventory.clone(), Vec::new());
     (target.hosts, target.lab) = (Some(args.host.clone()), args.lab);
-    let project = load(settings, &target)?;
+    let project = reachable(settings, &target, load(settings, &target)?)?;
     some_online(&project, false)?;
     let names: Vec<String> = project.online().map(|host| host.name.clone()).collect();
     let [name] = names.as_slice() else {
