@@ -121,9 +121,10 @@ impl Fleet {
         }
         by_mpi.choose(ready);
         if by_mpi.programs.len() > 1 {
-            let alone =
-                by_nccl.programs.into_keys().map(|place| (place, "no other host can do it".to_owned()));
-            by_mpi.passed_over = by_nccl.without.into_iter().chain(alone).collect();
+            let alone = "no other host can do it";
+            let alone = by_nccl.programs.into_keys().map(|place| (place, alone.to_owned()));
+            let why = by_nccl.without.into_iter().chain(alone);
+            by_mpi.passed_over = why.filter(|(place, _)| self.has_gpus(*place)).collect();
             return by_mpi;
         }
         for (place, why) in by_mpi.without {
@@ -134,6 +135,12 @@ impl Fleet {
                 .or_insert(why);
         }
         by_nccl
+    }
+
+    /// Whether a host has GPUs of which something is to be said.
+    fn has_gpus(&self, place: usize) -> bool {
+        let gpus = self.members.get(place).map(|member| &member.gpus);
+        gpus.is_some_and(|gpus| gpus.as_ref().is_ok_and(|gpus| !gpus.is_empty()))
     }
 
     /// Finds the hosts that can reduce by NCCL: with free GPUs, as many as most of them, `all_reduce_perf` and Open MPI.

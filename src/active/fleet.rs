@@ -23,8 +23,9 @@ use crate::transport::{Frame, Transport};
 const AROUND: u64 = 3;
 /// Longest time for a question beside the tests.
 const QUESTION: Duration = Duration::from_secs(20);
-/// Longest time for a shell in place of one that hangs: `REVIVE` of the transport, and the end of what hangs.
-const ANEW: Duration = Duration::from_secs(30);
+/// Longest time for a shell in place of one that hangs: twice `REVIVE` of the transport, where the server takes no second
+/// session, and the end of what hangs.
+const ANEW: Duration = Duration::from_secs(50);
 /// With so many rails silent, the others of a pair are not tried: it is no card that keeps silent then.
 const SILENT: usize = 2;
 
@@ -175,15 +176,15 @@ impl Fleet {
     }
 
     /// Ends what the hosts run for a test, and closes the logins. Without it a test goes on until its time is over,
-    /// since nothing on a host hears that its login has ended.
-    pub async fn stop(&self) {
+    /// since nothing on a host hears that its login has ended. Returns the hosts on which it may still go on.
+    pub async fn stop(&self) -> Vec<String> {
         let all = self.members.iter().map(|member| async {
             let mut remote = member.remote.lock().await;
-            // Of a host that cannot be reached nothing better is known.
-            drop(remote.revive().await);
+            let revived = remote.revive().await;
             remote.close().await;
+            revived.is_err().then(|| member.name.clone())
         });
-        futures::future::join_all(all).await;
+        futures::future::join_all(all).await.into_iter().flatten().collect()
     }
 
     /// Names of the hosts, by their places.
@@ -331,12 +332,12 @@ impl Fleet {
     }
 }
 
-/// Seconds of a round over so many rails: usually, and at most. The most is what nothing can make longer: each test is
-/// ended then, and so are the questions around the round.
+/// Seconds of a round over so many rails: usually, and at most. At most as long as that, but for hosts with a
+/// `login_timeout` of their own: each test is ended then, and so are the questions around the round.
 pub fn seconds(rails: usize) -> (u64, u64) {
     let tests = 3 * rails as u64;
-    // The rails that may keep silent, and the two questions.
-    let anew = (SILENT as u64 + 2) * ANEW.as_secs();
+    // Either side of a test may hang, and so may the two questions.
+    let anew = (tests + 2) * ANEW.as_secs();
     (tests * (SECONDS + AROUND), tests * DEADLINE.as_secs() + 2 * QUESTION.as_secs() + anew)
 }
 

@@ -23,8 +23,8 @@ pub struct Traffic {
     pub pairs: Vec<PairTest>,
 }
 
-/// Tests the hosts of a fleet with each other; what is said of progress goes to `say`. Those that keep `silent` could not
-/// be asked. The logins stay open.
+/// Tests the hosts of a fleet with each other; what is said of progress goes to `say`. Hosts that keep `silent` could not be
+/// asked. The logins stay open.
 pub async fn run(
     fleet: &Fleet,
     silent: BTreeMap<String, String>,

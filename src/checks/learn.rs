@@ -19,28 +19,25 @@ use crate::inventory::Expect;
 pub struct Learned {
     /// Values by section and key: `gpu.count`.
     pub values: Vec<(&'static str, Json)>,
-    /// Keys for which no value was taken, with the reason.
+    /// Keys or sections for which no value was taken, with the reason.
     pub left_out: Vec<(&'static str, String)>,
+    /// The sections as the inventory has them. A section replaces that of a group, so its other keys stand in it as well.
+    declared: serde_json::Map<String, Json>,
 }
 
 /// A value that was seen, or why there is none to take; `None` where the host has nothing of the kind.
 type Seen = Option<Result<Json, String>>;
 
-/// The expectations that a host is like.
+/// The expectations that a host is like. What a check finds fault with, with the value or without any, is left out: a
+/// fault must not become what is expected of others.
 pub fn learn(subject: &Subject<'_>) -> Learned {
-    let mut learned = Learned::default();
-    // What nobody looks at is none of its values.
-    if let Some(ignored) = subject.expect_rdma().ignore {
-        learned.values.push(("rdma.ignore", json!(ignored)));
-    }
+    let mut learned = Learned { declared: declared(&subject.host.expect), ..Learned::default() };
     for (key, seen) in seen(subject) {
         match seen {
             None => {}
             Some(Err(reason)) => learned.left_out.push((key, reason)),
             Some(Ok(value)) => {
-                learned.values.push((key, value));
-                if let Some(reason) = objection(subject, key, &learned) {
-                    learned.values.pop();
+                if let Some(reason) = objection(subject, key, value, &mut learned) {
                     learned.left_out.push((key, reason));
                 }
             }
@@ -49,24 +46,60 @@ pub fn learn(subject: &Subject<'_>) -> Learned {
     learned
 }
 
+/// The sections that the inventory has.
+fn declared(expect: &Expect) -> serde_json::Map<String, Json> {
+    let Ok(Json::Object(sections)) = serde_json::to_value(expect) else { return serde_json::Map::new() };
+    let said = |(name, section): (String, Json)| {
+        let Json::Object(mut section) = section else { return None };
+        section.retain(|_, value| !value.is_null());
+        Some((name, Json::Object(section)))
+    };
+    sections.into_iter().filter_map(said).collect()
+}
+
 impl Learned {
     /// The values below their sections.
     pub fn to_json(&self) -> Json {
         let mut all = serde_json::Map::new();
         for (key, value) in &self.values {
-            let Some((section, name)) = key.split_once('.') else { continue };
-            let section = all.entry(section).or_insert_with(|| json!({}));
-            if let Some(section) = section.as_object_mut() {
-                section.insert(name.to_owned(), value.clone());
+            let Some((name, key)) = key.split_once('.') else { continue };
+            let own = || self.declared.get(name).cloned().unwrap_or_else(|| json!({}));
+            if let Some(section) = all.entry(name).or_insert_with(own).as_object_mut() {
+                section.insert(key.to_owned(), value.clone());
             }
         }
         Json::Object(all)
     }
 }
 
-/// The finding of a check that reads the key, were this expected.
-fn objection(subject: &Subject<'_>, key: &str, learned: &Learned) -> Option<String> {
-    let expect: Expect = match serde_json::from_value(learned.to_json()) {
+/// Takes a value, unless a check that reads its key has a finding: with it, or with nothing in its place.
+fn objection(subject: &Subject<'_>, key: &'static str, value: Json, learned: &mut Learned) -> Option<String> {
+    let without = finding(subject, key, &without(learned, key));
+    if without.is_some() {
+        return without;
+    }
+    learned.values.push((key, value));
+    let with = finding(subject, key, &learned.to_json());
+    if with.is_some() {
+        learned.values.pop();
+    }
+    with
+}
+
+/// All that was learned so far, and nothing of the key.
+fn without(learned: &Learned, key: &str) -> Json {
+    let mut all = learned.to_json();
+    if let Some((section, name)) = key.split_once('.')
+        && let Some(section) = all.get_mut(section).and_then(Json::as_object_mut)
+    {
+        section.remove(name);
+    }
+    all
+}
+
+/// The first finding of a check that reads the key, were this expected.
+fn finding(subject: &Subject<'_>, key: &str, expect: &Json) -> Option<String> {
+    let expect: Expect = match serde_json::from_value(expect.clone()) {
         Ok(expect) => expect,
         Err(error) => return Some(error.to_string()),
     };
@@ -85,17 +118,27 @@ fn against(check: &Check, subject: &Subject<'_>) -> Option<String> {
     }
 }
 
-/// The value that all have; the reason where they differ; `None` where there is none, or one does not tell.
-fn alike<T: PartialEq + Serialize + Display>(values: &[(&str, Option<T>)]) -> Seen {
-    let told: Vec<(&str, &T)> =
-        values.iter().filter_map(|(name, value)| Some((*name, value.as_ref()?))).collect();
-    let (_, first) = told.first()?;
-    if told.len() < values.len() {
-        return None;
+/// The reason why nothing of a section is known; nothing where the host has none of it.
+fn unknown(section: &'static str, verdict: Verdict) -> Vec<(&'static str, Seen)> {
+    match verdict {
+        Verdict::Pass(_) | Verdict::Skip(_) => Vec::new(),
+        Verdict::Unknown { message, .. } | Verdict::Finding { message, .. } => {
+            vec![(section, Some(Err(message)))]
+        }
     }
-    if let Some((name, other)) = told.iter().find(|(_, value)| value != first) {
-        let (one, _) = told.first()?;
-        return Some(Err(format!("{one} has {first}, {name} {other}")));
+}
+
+/// The value that all have; the reason where they differ, or where one does not tell; `None` where none tells.
+fn alike<T: PartialEq + Serialize + Display>(values: &[(&str, Option<T>)]) -> Seen {
+    let (one, first) = values.iter().find_map(|(name, value)| Some((*name, value.as_ref()?)))?;
+    for (name, value) in values {
+        match value {
+            None => return Some(Err(format!("{name} does not tell"))),
+            Some(other) if other != first => {
+                return Some(Err(format!("{one} has {first}, {name} {other}")));
+            }
+            Some(_) => {}
+        }
     }
     serde_json::to_value(first).ok().map(Ok)
 }
@@ -130,7 +173,10 @@ fn of_gpus<T: PartialEq + Serialize + Display>(
 }
 
 fn gpus(subject: &Subject<'_>) -> Vec<(&'static str, Seen)> {
-    let Ok(gpus) = subject.gpus() else { return Vec::new() };
+    let gpus = match subject.gpus() {
+        Ok(gpus) => gpus,
+        Err(verdict) => return unknown("gpu", verdict),
+    };
     // Fewer lanes than the GPU can use are of the slot, and of nothing else on a good host.
     let narrow = |gpu: &Gpu| gpu.width.filter(|(now, most)| now < most).map(|(now, _)| now);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "watts of a board")]
@@ -156,7 +202,11 @@ fn gpus(subject: &Subject<'_>) -> Vec<(&'static str, Seen)> {
 }
 
 fn driver(subject: &Subject<'_>) -> Vec<(&'static str, Seen)> {
-    let Ok(Some(loaded)) = subject.loaded() else { return Vec::new() };
+    let loaded = match subject.has_gpus().and_then(|()| subject.loaded()) {
+        Ok(Some(loaded)) => loaded,
+        Ok(None) => return vec![("driver", Some(Err("the module is not loaded".to_owned())))],
+        Err(verdict) => return unknown("driver", verdict),
+    };
     let smi = subject.smi().ok();
     vec![
         ("driver.version", Some(Ok(json!(loaded.version)))),
@@ -166,7 +216,10 @@ fn driver(subject: &Subject<'_>) -> Vec<(&'static str, Seen)> {
 }
 
 fn rdma(subject: &Subject<'_>) -> Vec<(&'static str, Seen)> {
-    let Ok(devices) = subject.devices() else { return Vec::new() };
+    let devices = match subject.devices() {
+        Ok(devices) => devices,
+        Err(verdict) => return unknown("rdma", verdict),
+    };
     let names: Vec<&str> = devices.iter().map(|device| device.name.as_str()).collect();
     let ports = || devices.iter().flat_map(|device| device.ports.iter().map(move |port| (*device, port)));
     let up = || ports().filter(|(device, port)| port.state == "ACTIVE" && !device.pci.is_empty());
@@ -204,7 +257,10 @@ fn rdma(subject: &Subject<'_>) -> Vec<(&'static str, Seen)> {
 }
 
 fn network(subject: &Subject<'_>) -> Vec<(&'static str, Seen)> {
-    let Ok(classes) = classes(subject) else { return Vec::new() };
+    let classes = match classes(subject) {
+        Ok(classes) => classes,
+        Err(verdict) => return unknown("network", verdict),
+    };
     let mtus: Vec<(&str, Option<u32>)> = classes.keys().map(|net| (net.as_str(), subject.mtu(net))).collect();
     let told = |net: &str| classes.get(net).and_then(|class| class.as_ref().ok());
     let trust: Vec<(&str, Option<String>)> =
@@ -220,17 +276,21 @@ fn network(subject: &Subject<'_>) -> Vec<(&'static str, Seen)> {
 
 fn system(subject: &Subject<'_>) -> Vec<(&'static str, Seen)> {
     let mut all = Vec::new();
-    if let Ok(login) = subject.login() {
-        all.push(("system.memlock", Some(Ok(json!(login.memlock)))));
-        let nofile = login.nofile.parse::<u64>().ok();
-        all.push(("system.nofile", nofile.map(|number| Ok(json!(number)))));
+    match subject.login() {
+        Ok(login) => {
+            all.push(("system.memlock", Some(Ok(json!(login.memlock)))));
+            let nofile = login.nofile.parse::<u64>().ok();
+            all.push(("system.nofile", nofile.map(|number| Ok(json!(number)))));
+        }
+        Err(verdict) => all.extend(unknown("system.memlock", verdict)),
     }
     if subject.has_own_kernel().is_err() {
         return all;
     }
     if let Some(memory) = subject.base::<Memory>() {
         all.push(("system.hugepages", Some(Ok(json!(memory.hugepages.total)))));
-        all.push(("system.swap", Some(Ok(json!(memory.swap_mib > 0)))));
+        // Swap that is there is no demand for swap.
+        all.push(("system.swap", (memory.swap_mib == 0).then(|| Ok(json!(false)))));
     }
     if let Some(files) = subject.system().ok().and_then(|system| system.files.as_ref().ok()) {
         all.push(("system.governor", only(files.governors.keys(), "CPUs have several")));
@@ -240,7 +300,10 @@ fn system(subject: &Subject<'_>) -> Vec<(&'static str, Seen)> {
 }
 
 fn software(subject: &Subject<'_>) -> Vec<(&'static str, Seen)> {
-    let Ok(software) = subject.software() else { return Vec::new() };
+    let software = match subject.software() {
+        Ok(software) => software,
+        Err(gap) => return unknown("software", Verdict::gap(&gap, None)),
+    };
     let mut all = Vec::new();
     if let Ok(files) = &software.files {
         // The prefix comes first: a version alone may be that of any prefix.

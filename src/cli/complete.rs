@@ -92,7 +92,7 @@ enum Offer {
 fn offer(command: &str, arg: &str) -> Option<Offer> {
     Some(match (command, arg) {
         (_, "inventory") => Offer::Text(yaml_files),
-        ("lab restart" | "report show", "hosts")
+        ("lab restart" | "report show" | "acknowledge", "hosts")
         | (_, "host" | "through_at" | "engine_at")
         | ("apply" | "plan" | "verify" | "facts", "name") => Offer::Names(hosts),
         ("compare", "bad" | "good") => Offer::Text(host_expression),

@@ -8,7 +8,7 @@ use super::load::{load_quietly, reachable};
 use crate::events::HostStatus;
 use crate::exit;
 use crate::hostlist::fold;
-use crate::launch::{self, Executed};
+use crate::launch::{self, Executed, Signals};
 use crate::report::{self, output};
 use crate::settings::Settings;
 
@@ -74,4 +74,18 @@ impl OnHosts<'_> {
 /// The last line that says something.
 pub(super) fn last_line(text: &str) -> &str {
     text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it printed nothing")
+}
+
+/// Waits until tests on hosts are ended, or for another signal; the hosts on which they may go on, behind a comma.
+pub(super) async fn stop(stop: impl Future<Output = Vec<String>>, signals: &mut Signals) -> String {
+    output::say("ending the tests on the hosts; a second Ctrl-C leaves at once");
+    let left = tokio::select! {
+        left = stop => left,
+        _ = signals.any() => return ", unless they hang: they end by themselves within two minutes".to_owned(),
+    };
+    if left.is_empty() {
+        return String::new();
+    }
+    let names = fold(left.iter().map(String::as_str));
+    format!(", but on {names}, which was not reached: they end by themselves within two minutes")
 }

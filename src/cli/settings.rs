@@ -39,9 +39,7 @@ pub(super) fn read(global: &Global) -> Settings {
         user: variable("USER").or_else(|| variable("LOGNAME")).unwrap_or(name),
         locale: variable("LC_ALL").or_else(|| variable("LC_CTYPE")).or_else(|| variable("LANG")),
         runtime_dir: variable("XDG_RUNTIME_DIR").map(Utf8PathBuf::from),
-        today: variable("SOURCE_DATE_EPOCH")
-            .and_then(|seconds| jiff::Timestamp::from_second(seconds.parse().ok()?).ok())
-            .map_or_else(events::today, events::day),
+        today: today(),
         verbosity,
         log_filter: variable("RUST_LOG"),
         width,
@@ -68,6 +66,15 @@ fn account_of(user: u32) -> (String, Option<String>) {
         (number.parse() == Ok(user)).then(|| ((*name).to_owned(), home.map(|home| (*home).to_owned())))
     });
     account.unwrap_or_else(|| (user.to_string(), None))
+}
+
+/// The day of `SOURCE_DATE_EPOCH` where it is set, else of now: a program that goes on for days asks again.
+#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
+pub(super) fn today() -> jiff::civil::Date {
+    std::env::var("SOURCE_DATE_EPOCH")
+        .ok()
+        .and_then(|seconds| jiff::Timestamp::from_second(seconds.parse().ok()?).ok())
+        .map_or_else(events::today, events::day)
 }
 
 /// The socket that has the answer, where `ssh` has started this program to ask for a password.

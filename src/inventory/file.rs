@@ -127,7 +127,7 @@ crate::record! {
         /// Passed as `KexAlgorithms`.
         opt kex: Sp<String>,
         /// Longest time of a login: connection, key exchange, authentication, `become`, shell. `5s` to `10m`.
-        /// Default: `15s`. A login through jump hosts has this time behind them.
+        /// Default: `15s`. The time in front of that, at jump hosts, does not count.
         opt login_timeout: Sp<Period>,
         /// Time that the login stays for the next run after its last use: `1m` to `8h`. Default: it ends with
         /// the run. `provision logins` lists and ends such logins.

@@ -12,7 +12,12 @@ use crate::report::output;
 
 /// The signals that end what is no run.
 #[derive(Debug)]
-pub struct Signals(Signal, Signal);
+pub struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+    /// Under `nohup` it stays ignored.
+    hang_up: Option<Signal>,
+}
 
 impl Signals {
     /// From now on they end nothing by themselves.
@@ -20,14 +25,17 @@ impl Signals {
     /// # Errors
     /// When they cannot be taken.
     pub fn new() -> io::Result<Self> {
-        Ok(Self(signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?))
+        let hang_up = if is_hang_up_ignored() { None } else { Some(signal(SignalKind::hangup())?) };
+        let (interrupt, terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+        Ok(Self { interrupt, terminate, hang_up })
     }
 
     /// The exit code of the next one.
     pub async fn any(&mut self) -> u8 {
         tokio::select! {
-            _ = self.0.recv() => exit::INTERRUPTED,
-            _ = self.1.recv() => exit::TERMINATED,
+            _ = self.interrupt.recv() => exit::INTERRUPTED,
+            _ = self.terminate.recv() => exit::TERMINATED,
+            Some(()) = async { self.hang_up.as_mut()?.recv().await } => exit::TERMINATED,
         }
     }
 }

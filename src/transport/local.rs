@@ -154,16 +154,17 @@ impl Remote for LocalRemote {
     }
 
     async fn revive(&mut self) -> Result<(), TransportError> {
-        let old = self.session.take();
+        // It stays until its processes are killed: whoever gives up meanwhile may try again.
+        let stuck = self.session.as_ref().map(|session| session.shell.process());
         let mut fresh = Session::open(&self.way, self.expected, REVIVE).await?;
-        if let Some(old) = &old {
-            match rescue::kill(&mut fresh.shell, old.shell.process()).await {
+        if let Some(stuck) = stuck {
+            match rescue::kill(&mut fresh.shell, stuck).await {
                 Ok(()) => {}
                 Err(ShellError::Other(error)) => return Err(error),
                 Err(ShellError::Ended) => return Err(classify::ended("", classify::SHELL_ENDED)),
             }
         }
-        drop(old);
+        drop(self.session.take());
         if let Some(launch) = &self.launch {
             fresh.enter(launch).await?;
         }

@@ -519,32 +519,28 @@ impl Remote for SshRemote {
 
     async fn revive(&mut self) -> Result<(), TransportError> {
         let login = self.login.as_ref().ok_or_else(closed)?;
-        let mut stuck = self.session.take();
+        // It stays until its processes are killed: whoever gives up meanwhile may try again.
+        let stuck = self.session.as_ref().map(|session| session.shell.process());
         let expected = self.shared.expected(&self.host, &self.way);
-        let revived = match login.session(&self.way, expected, REVIVE).await {
-            Ok(session) => Ok((None, session)),
+        let limit = REVIVE.max(self.host.ssh.login_timeout.unwrap_or_default());
+        let (fresh, mut session) = match login.session(&self.way, expected, limit).await {
+            Ok(session) => (None, session),
             // MaxSessions 1, or a server that takes no more: a login of its own.
             Err(None) => {
-                let fresh = self.shared.log_in(&self.host, &self.way, REVIVE, None).await;
-                fresh.map(|(login, session)| (Some(login), session))
+                let (login, session) = self.shared.log_in(&self.host, &self.way, limit, None).await?;
+                (Some(login), session)
             }
-            Err(Some(error)) => Err(error),
+            Err(Some(error)) => return Err(error),
         };
-        let (fresh, mut session) = match revived {
-            Ok(revived) => revived,
-            Err(error) => {
-                self.session = stuck;
-                return Err(error);
-            }
-        };
-        if let Some(stuck) = &stuck {
-            match rescue::kill(&mut session.shell, stuck.shell.process()).await {
+        if let Some(stuck) = stuck {
+            match rescue::kill(&mut session.shell, stuck).await {
                 Ok(()) => {}
                 Err(ShellError::Other(error)) => return Err(error),
                 Err(ShellError::Ended) => return Err(closed()),
             }
         }
-        drop(stuck.take());
+        // The stuck session goes before the login that carries it.
+        drop(self.session.take());
         if let Some(fresh) = fresh {
             self.login = Some(fresh);
         }

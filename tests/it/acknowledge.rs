@@ -64,9 +64,14 @@ fn a_finding_is_quiet_until_its_day_and_in_every_report() {
         site.command(&["acknowledge", "site.yaml"]).env("SOURCE_DATE_EPOCH", "1798200000").output().unwrap();
     assert!(crate::context::said(&list).contains("expired  gpu.count  here"));
 
+    // What follows from a finding is quiet with it, and told with it.
     site.ends(0, &["acknowledge", "site.yaml", "here", "gpu.count", "--end"]);
+    site.ends(0, &verify);
+    site.ends(0, &["acknowledge", "site.yaml", "here", "gpu.answers", "--end"]);
     site.ends(6, &verify);
-    assert_eq!(bad(&site), ["gpu.count"]);
+    assert!(bad(&site).contains(&"gpu.answers".to_owned()), "{:?}", bad(&site));
+    let said = site.ends(2, &["acknowledge", "site.yaml", "hree", "--end"]);
+    assert!(said.contains("nothing of the kind is acknowledged of hree"), "{said}");
 }
 
 #[test]
@@ -81,7 +86,11 @@ fn what_cannot_be_acknowledged_is_said() {
         (&["here", "gpu.count", "--until", "2026-11-29"], "2026-11-29 is over: today is 2026-11-30"),
         (&["here", "gpu.count", "--until", "2028-01-01"], "2028-01-01 is more than a year away"),
         (&["here", "gpu.count", "--until", "soon"], "invalid value 'soon'"),
-        (&["here", "job.host", "--until", "2026-12-24"], "here has no finding of job.host in the verify of"),
+        (
+            &["here", "rdma.rate", "--until", "2026-12-24"],
+            "here has no finding of rdma.rate in the verify of",
+        ),
+        (&["here", "job.host", "--until", "2026-12-24"], "no recorded verify made job.host on here"),
         (&["there", "gpu.count", "--until", "2026-12-24"], "no recorded verify has looked at there"),
         (&["here", "--until", "2026-12-24"], "the check is missing"),
     ] {
@@ -99,4 +108,25 @@ fn what_cannot_be_acknowledged_is_said() {
     );
     assert!(told.contains("acknowledged.json is not understood ("), "{told}");
     assert_eq!(site.text("state/provision/c/acknowledged.json"), "{ cut");
+}
+
+#[test]
+fn two_at_once_lose_nothing() {
+    let _alone = this_host::alone();
+    let site = Context::new();
+    site.write("site.yaml", INVENTORY.replace("{ gpu:", "{ rdma: { count: 4711 }, gpu:"));
+    site.ends(6, &["verify", "site.yaml"]);
+    for _ in 0..3 {
+        let started = ["gpu.count", "rdma.devices"].map(|check| {
+            let words =
+                ["acknowledge", "site.yaml", "here", check, "--until", "2026-12-24", "--because", "x", "-q"];
+            site.command(&words).spawn().unwrap()
+        });
+        for mut run in started {
+            assert!(run.wait().unwrap().success());
+        }
+        let all = site.ends(0, &["acknowledge", "site.yaml"]);
+        assert!(all.contains("gpu.count") && all.contains("rdma.devices"), "{all}");
+        site.ends(0, &["acknowledge", "site.yaml", "here", "--end"]);
+    }
 }

@@ -155,7 +155,7 @@ fn a_slow_host_and_one_that_hangs_are_named_by_rounds_of_pairs() {
     let (record, page) = (record.to_str().unwrap(), page.to_str().unwrap());
     let ran = site.run("accept", &[&words[..], &["--json", record, "--html", page]].concat()).expect(0);
     let ran = ran.shows("4 of 4 hosts passed").says("4 hosts in 3 rounds of disjoint pairs, 1 rail");
-    ran.says("about 1 min, at most 36 min").says("round 3 of 3: 2 pairs");
+    ran.says("about 1 min, at most 47 min").says("round 3 of 3: 2 pairs");
     let json: serde_json::Value = serde_json::from_slice(&std::fs::read(record).unwrap()).unwrap();
     let pairs = json["pairs"].as_array().unwrap();
     // Six pairs, both directions from the memory of GPUs, and the latency once.
@@ -191,7 +191,7 @@ fn a_slow_host_and_one_that_hangs_are_named_by_rounds_of_pairs() {
     let silent = json["pairs"].as_array().unwrap().iter().filter(|pair| pair["said"].is_string()).count();
     assert_eq!(silent, 2, "after two partners nobody waits for it: {json:#}");
     let seconds = json["stages"][0]["seconds"].as_f64().unwrap();
-    assert!(seconds < 36.0 * 60.0, "{seconds}");
+    assert!(seconds < 47.0 * 60.0, "{seconds}");
 
     // A stop ends what hangs, on both of its sides.
     for (command, arguments) in [("accept", &words[..]), ("verify", &["--active"])] {

@@ -60,8 +60,41 @@ fn a_healthy_profile_has_no_finding_and_a_fault_is_found() {
     }
     lab.run(&["lab", "fault", &inventory, "gpu1", "none"]).expect(0);
     site.run("verify", &[]).expect(0).shows("Checked");
+    what_is_learned_of_a_host_holds_for_its_twin(&lab);
     nccl_takes_the_compute_cards_of_each_host(&lab);
     links_are_tested_one_way_both_ways_and_from_gpus(&lab);
+}
+
+fn what_is_learned_of_a_host_holds_for_its_twin(lab: &Lab) {
+    let bare = lab.site_with("bare", NOTHING, "", "become: sudo", "");
+    bare.run("expect learn", &["gpu[0-1]"]).expect(2).says("gpu[0-1] is more than one host");
+    let learned = bare.run("expect learn", &["gpu0"]).expect(0).out;
+    for line in ["    count: 8\n", "    model: NVIDIA A100-SXM4-80GB\n", "    rate_gbps: 200\n", "    pfc:"] {
+        assert!(learned.contains(line), "{line}: {learned}");
+    }
+    // The disk is that of the machine that runs the tests.
+    let learned = learned.replace("  system:\n", "  system:\n    disk_free_gib: 0\n");
+    let site = lab.site_with("learned", NOTHING, &learned, "become: sudo", "");
+    let json = site.run("verify", &["--json", "-"]).expect(0).json();
+    assert_eq!([findings(&json, "gpu0"), findings(&json, "gpu1")], [Vec::<String>::new(), Vec::new()]);
+    let inventory = lab.text("lab.yaml");
+    for (fault, check) in [
+        ("half-rate", "fail rdma.rate"),
+        ("firmware-old", "warn rdma.firmware"),
+        ("pfc-off", "fail network.pfc"),
+        ("gpu-of-another-model", "fail gpu.model"),
+    ] {
+        lab.run(&["lab", "fault", &inventory, "gpu1", fault]).expect(0);
+        let json = site.run("verify", &["--json", "-"]).json();
+        assert!(findings(&json, "gpu1").contains(&check.to_owned()), "{fault}: {json:#}");
+        assert_eq!(findings(&json, "gpu0"), Vec::<String>::new(), "{fault}");
+    }
+    lab.run(&["lab", "fault", &inventory, "gpu1", "none"]).expect(0);
+    // Nothing but the block knows what a login should have.
+    lab.node("gpu1").sh("echo '* - nofile 512' >/etc/security/limits.d/90-few.conf");
+    let json = site.run("verify", &["--json", "-"]).json();
+    assert_eq!(findings(&json, "gpu1"), ["warn system.nofile"], "{json:#}");
+    lab.node("gpu1").sh("rm /etc/security/limits.d/90-few.conf");
 }
 
 /// With stand-ins for rping, `ib_write_bw` and `ib_read_lat`, which play recorded output.

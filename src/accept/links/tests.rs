@@ -311,9 +311,16 @@ fn a_device_whose_name_no_other_host_has_is_told() {
     let mut tour = Tour::new(&entrants, false);
     while tour.next_round().is_some() {}
     let unmet = tour.unmet();
+    let told = |host: usize| unmet.get(&host).map(|unmet| (unmet.text(), unmet.is_all));
+    let alone =
+        |names: &str| format!("{names} was tested with nobody: no other host has a device of that name");
     // The second device of h0 has lost its partners as well.
-    assert_eq!(unmet[&0], (vec!["mlx5_1"], false));
-    assert_eq!(unmet[&1], (vec!["mlx5_bond_0"], true));
-    assert_eq!(unmet[&2], (vec!["mlx5_9"], false));
+    assert_eq!(told(0), Some((alone("mlx5_1"), false)));
+    assert_eq!(told(1), Some((alone("mlx5_bond_0"), true)));
+    assert_eq!(told(2), Some((alone("mlx5_9"), false)));
     assert_eq!(unmet.len(), 3, "a host without a device is told by who asks for devices");
+
+    // Nobody is met before the first round, though all have the same devices.
+    let tour = Tour::new(&self::entrants(4, 1), true);
+    assert!(tour.unmet().values().all(|unmet| unmet.is_all && unmet.is_shared));
 }

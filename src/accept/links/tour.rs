@@ -33,6 +33,29 @@ impl Partners {
     }
 }
 
+/// Devices of a host that were tested with nobody.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unmet {
+    /// Their names.
+    pub devices: Vec<String>,
+    /// Whether the host has no others.
+    pub is_all: bool,
+    /// Whether another host has one of that name: then none of those was left, or in the rounds.
+    pub is_shared: bool,
+}
+
+impl Unmet {
+    /// What is said of them.
+    pub fn text(&self) -> String {
+        let why = if self.is_shared {
+            "the rounds brought it together with no host that answers and has such a device"
+        } else {
+            "no other host has a device of that name"
+        };
+        format!("{} was tested with nobody: {why}", self.devices.join(", "))
+    }
+}
+
 /// Rounds of pairs, as they are tested.
 #[derive(Debug)]
 pub struct Tour {
@@ -113,18 +136,18 @@ impl Tour {
         self.hosts.iter().filter(|(_, partners)| partners.is_out()).map(|(host, _)| *host).collect()
     }
 
-    /// Devices that were in no round so far, by their host; and whether it is all that the host has. Devices are tested
-    /// with those of the same name, so one whose name is on no other host has no partner.
-    pub fn unmet(&self) -> BTreeMap<usize, (Vec<&str>, bool)> {
+    /// Devices that were in no round so far, by their host. Devices are tested with those of the same name.
+    pub fn unmet(&self) -> BTreeMap<usize, Unmet> {
         let unmet = self.on.iter().filter_map(|host| {
             let rails = self.rails.get(*host)?;
-            let alone: Vec<&str> = rails
-                .iter()
-                .filter(|rail| !self.met.contains(&(*host, (*rail).clone())))
-                .map(String::as_str)
-                .collect();
-            let is_all = alone.len() == rails.len();
-            (!alone.is_empty()).then_some((*host, (alone, is_all)))
+            let devices: Vec<String> =
+                rails.iter().filter(|rail| !self.met.contains(&(*host, (*rail).clone()))).cloned().collect();
+            let has = |other: &usize| {
+                devices.iter().any(|rail| self.rails.get(*other).is_some_and(|all| all.contains(rail)))
+            };
+            let is_shared = self.on.iter().filter(|other| *other != host).any(has);
+            let is_all = devices.len() == rails.len();
+            (!devices.is_empty()).then_some((*host, Unmet { devices, is_all, is_shared }))
         });
         unmet.collect()
     }

@@ -1,5 +1,7 @@
 //! Findings that somebody knows of: they stay quiet until a day, and come back when they get worse.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
@@ -65,6 +67,28 @@ impl Acknowledgements {
                 None => known.quiet(result),
             }
         }
+        quiet_consequences(results);
+    }
+}
+
+/// Quiets what is unknown because of a finding that is quiet: nothing better can be known of it until that is mended.
+fn quiet_consequences(results: &mut [CheckResult]) {
+    let known = results.iter().filter(|result| result.acknowledged.is_some());
+    let mut quiet: BTreeSet<String> = known.map(|result| result.check.clone()).collect();
+    loop {
+        let before = quiet.len();
+        for result in results.iter_mut().filter(|result| result.status == CheckStatus::Unknown) {
+            let Some(cause) = result.because.as_ref().filter(|cause| quiet.contains(*cause)) else {
+                continue;
+            };
+            result.message =
+                format!("not known, as follows from {cause}, which is acknowledged: {}", result.message);
+            result.status = CheckStatus::Skip;
+            quiet.insert(result.check.clone());
+        }
+        if quiet.len() == before {
+            return;
+        }
     }
 }
 
@@ -76,7 +100,7 @@ impl Acknowledgement {
         }
         // The worst one stands first.
         if result.status < self.status {
-            return Some(format!("it is worse than what was acknowledged, a {}", self.status.word()));
+            return Some(format!("it is worse than what was acknowledged as `{}`", self.status.word()));
         }
         let same = self.any_text || result.message == self.message;
         (!same).then(|| format!("it is not what was acknowledged, `{}`", self.message))
@@ -155,7 +179,7 @@ mod tests {
         let worse = told(true, "gpu3", (CheckStatus::Fail, "GPU2: 3 rows"), 2);
         assert_eq!(worse.status, CheckStatus::Fail);
         let hint = worse.hint.unwrap();
-        assert_eq!(hint, "it is worse than what was acknowledged, a warn (RMA 4711, jo)");
+        assert_eq!(hint, "it is worse than what was acknowledged as `warn` (RMA 4711, jo)");
         // A fourth row and another GPU are not what somebody looked at.
         for text in ["GPU2: 4 rows", "GPU[2,5]: 3 rows"] {
             let other = told(false, "gpu3", (CheckStatus::Warn, text), 2);
@@ -170,5 +194,30 @@ mod tests {
     fn other_hosts_and_results_that_are_no_findings_stay_as_they_are() {
         assert_eq!(told(true, "gpu4", (CheckStatus::Warn, "GPU2: 3 rows"), 2).status, CheckStatus::Warn);
         assert_eq!(told(true, "gpu3", (CheckStatus::Pass, "no rows"), 2).message, "no rows");
+    }
+
+    #[test]
+    fn what_follows_from_an_acknowledged_finding_is_quiet_with_it() {
+        let unknown = |check: &str, because: Option<&str>| CheckResult {
+            check: check.to_owned(),
+            because: because.map(str::to_owned),
+            ..finding(CheckStatus::Unknown, "nvidia-smi did not answer")
+        };
+        let mut results = [
+            unknown("gpu.nvlink", Some("gpu.count")),
+            unknown("gpu.count", Some("gpu.row_remap")),
+            unknown("rdma.rate", Some("rdma.devices")),
+            finding(CheckStatus::Warn, "GPU2: 3 rows"),
+        ];
+        known(false).quiet("gpu3", &mut results, Date::constant(2026, 12, 2));
+        let status: Vec<CheckStatus> = results.iter().map(|result| result.status).collect();
+        assert_eq!(
+            status,
+            [CheckStatus::Skip, CheckStatus::Skip, CheckStatus::Unknown, CheckStatus::Skip],
+            "{results:?}"
+        );
+        assert!(
+            results[1].message.starts_with("not known, as follows from gpu.row_remap, which is acknowledged")
+        );
     }
 }

@@ -86,4 +86,48 @@ fn what_does_not_hold_on_the_host_itself_is_left_out() {
         "",
     );
     assert!(!learned(&dark).to_json().to_string().contains("memlock"));
+
+    // A fault of all parts is a fault all the same.
+    let (enabled, disabled) = ("<persistence_mode>Enabled", "<persistence_mode>Disabled");
+    let found = learned(&healthy().with("nvidia", enabled, disabled));
+    assert!(
+        found
+            .left_out
+            .iter()
+            .any(|(key, said)| *key == "gpu.persistence" && said.starts_with("gpu.persistence: ")),
+        "{found:?}"
+    );
+    assert!(!found.to_json().to_string().contains("persistence"));
+    let slow = learned(&healthy().with("system", "governor=performance 8", "governor=powersave 8"));
+    assert!(slow.left_out.iter().any(|(key, _)| *key == "system.governor"), "{slow:?}");
+    // Swap is allowed by saying nothing.
+    let memory =
+        json!({ "total_mib": 1000, "swap_mib": 9, "hugepages": { "total": 0, "free": 0, "size_kib": 2048 } });
+    assert!(!learned(&healthy().fact("memory", memory)).to_json().to_string().contains("swap"));
+}
+
+#[test]
+fn what_cannot_be_asked_is_named() {
+    let smi = |command: &str| section(command, "", "missing");
+    let mut site = healthy();
+    let missing = ["nvidia-smi -q -x", "nvidia-smi nvlink -s", "nvidia-smi topo -m"].map(smi).concat();
+    site.probes.insert("nvidia", missing);
+    let found = learned(&site);
+    assert!(found.left_out.iter().any(|(key, _)| *key == "gpu"), "{found:?}");
+    // A host without GPUs and cards has nothing of the kind to say.
+    let plain = healthy().fact("pci", json!({ "gpus": [], "nvswitches": [], "nics": [] })).expect(json!({}));
+    let found = learned(&plain);
+    assert!(!found.left_out.iter().any(|(key, _)| *key == "gpu" || *key == "driver"), "{found:?}");
+}
+
+#[test]
+fn other_keys_of_a_section_stay() {
+    let declared = json!({ "gpu": { "nvlinks": 18, "temperature": 80 }, "software": { "mpi_user": "mpi" }, "unknown": "warn" });
+    let json = learned(&healthy().expect(declared)).to_json();
+    assert_eq!((&json["gpu"]["temperature"], &json["gpu"]["count"]), (&json!(80), &json!(2)));
+    assert_eq!(
+        (&json["software"]["mpi_user"], &json["software"]["openmpi"]),
+        (&json!("mpi"), &json!("4.1.3"))
+    );
+    assert!(json["unknown"].is_null(), "it belongs to no section");
 }

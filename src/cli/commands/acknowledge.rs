@@ -1,17 +1,19 @@
 //! `provision acknowledge`: findings that somebody knows of stay quiet until a day.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 
 use anyhow::Context as _;
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 use jiff::civil::Date;
 use serde_json::{Value as Json, json};
 
-use crate::checks::{self, Acknowledgement, Acknowledgements};
+use crate::checks::{self, Acknowledgement, Acknowledgements, Needs};
 use crate::cli::args::AcknowledgeArgs;
 use crate::cli::load::cluster_of;
 use crate::cli::results;
-use crate::events::{self, CheckResult, EventKind, Record};
+use crate::disk;
+use crate::events::{self, CheckResult, CheckStatus, EventKind, Record};
 use crate::exit::{self, Exit};
 use crate::hostlist;
 use crate::journal;
@@ -23,7 +25,7 @@ use crate::words::count;
 
 /// Name of the file, in the directory of a cluster.
 pub(super) const FILE: &str = "acknowledged.json";
-/// What is to stay quiet for longer is no finding of that host.
+/// Most days until the last one: for ever is `expect.ignore`.
 const LONGEST_DAYS: i64 = 366;
 
 /// Runs the command; its exit code.
@@ -33,6 +35,8 @@ const LONGEST_DAYS: i64 = 366;
 pub(crate) fn run(settings: &Settings, args: AcknowledgeArgs) -> anyhow::Result<u8> {
     let cluster = settings.cluster_dir(&cluster_of(&args.inventory)?);
     let file = cluster.join(FILE);
+    // Two writers at once would each lose what the other wrote.
+    let _turn = if args.hosts.is_some() { Some(turn(&cluster)?) } else { None };
     let mut all = read(&file)?;
     let check = args.check.as_deref().map(known_check).transpose()?;
     let shown = match (args.hosts.as_deref(), check, args.until.zip(args.because)) {
@@ -41,7 +45,13 @@ pub(crate) fn run(settings: &Settings, args: AcknowledgeArgs) -> anyhow::Result<
             let is_meant = |known: &Acknowledgement| {
                 hosts.contains(&known.host) && check.is_none_or(|check| known.check == check)
             };
-            let (ended, kept) = all.acknowledged.into_iter().partition(is_meant);
+            let (ended, kept): (Vec<_>, Vec<_>) = all.acknowledged.into_iter().partition(is_meant);
+            let is_ended = |host: &&String| ended.iter().any(|known| known.host == **host);
+            if let Some(host) = hosts.iter().find(|host| !is_ended(host)) {
+                let message = format!("nothing of the kind is acknowledged of {}", safe_line(host));
+                let list = format!("provision acknowledge {}", args.inventory);
+                return Err(Exit::new(exit::USAGE, message).hint(list).into());
+            }
             write(&cluster, &Acknowledgements { acknowledged: kept })?;
             ended
         }
@@ -117,9 +127,17 @@ fn read(file: &Utf8Path) -> anyhow::Result<Acknowledgements> {
         .map_err(|error| config(&format!("{file} is not understood ({error}): move it away")))
 }
 
+/// Waits for whoever writes; it is over when the file is closed.
+fn turn(cluster: &Utf8Path) -> anyhow::Result<File> {
+    disk::private_directory(cluster).with_context(|| format!("cannot make {cluster}"))?;
+    let path = cluster.join("acknowledged.lock");
+    let file = disk::open_lock(&path).with_context(|| format!("cannot use {path}"))?;
+    file.lock().with_context(|| format!("cannot lock {path}"))?;
+    Ok(file)
+}
+
 fn write(cluster: &Utf8Path, all: &Acknowledgements) -> anyhow::Result<()> {
-    std::fs::create_dir_all(cluster).with_context(|| format!("cannot make {cluster}"))?;
-    Ok(journal::write_state(&Utf8PathBuf::from(cluster).join(FILE), all)?)
+    Ok(journal::write_state(&cluster.join(FILE), all)?)
 }
 
 fn names(hosts: &str) -> anyhow::Result<Vec<String>> {
@@ -149,7 +167,7 @@ fn in_time(until: Date, today: Date) -> Result<(), Exit> {
 }
 
 /// Severity and text of a finding.
-type Found = (events::CheckStatus, String);
+type Found = (CheckStatus, String);
 
 /// The finding of each host, as the last verify that looked at the host had it.
 fn found(
@@ -159,14 +177,18 @@ fn found(
     check: &str,
 ) -> anyhow::Result<BTreeMap<String, Found>> {
     let mut found = BTreeMap::new();
+    let needs = checks::find(check).map(|check| check.needs);
+    let is_asked_for = matches!(needs, Some(Needs::Active | Needs::Job));
     for run in journal::run_names(cluster).iter().rev() {
         if found.len() == hosts.len() {
             break;
         }
         let events = journal::read(cluster, run)?;
-        let is_verify = events.first().is_some_and(
-            |event| matches!(&event.kind, EventKind::RunStarted { command, .. } if command == "verify"),
-        );
+        // A fault that was planted in a lab is none of the host's.
+        let is_verify = events.first().is_some_and(|event| {
+            matches!(&event.kind, EventKind::RunStarted { command, options, .. }
+                if command == "verify" && !options.iter().any(|option| option == "--lab"))
+        });
         if !is_verify {
             continue;
         }
@@ -176,6 +198,8 @@ fn found(
             let result = seen.checks.iter().find(|result| result.check == check);
             match result.and_then(finding) {
                 Some(seen) => drop(found.insert(host, seen)),
+                // It was not asked for then, and is not well for that.
+                None if is_asked_for && result.is_none_or(|result| result.status == CheckStatus::Skip) => {}
                 None => return Err(no_finding(&host, check, result, &record, inventory)),
             }
         }
@@ -183,8 +207,17 @@ fn found(
     match hosts.iter().find(|host| !found.contains_key(*host)) {
         None => Ok(found),
         Some(host) => {
-            let message = format!("no recorded verify has looked at {}", safe_line(host));
-            Err(Exit::new(exit::USAGE, message).hint(format!("provision verify {inventory}")).into())
+            let host = safe_line(host);
+            let (message, option) = match needs {
+                Some(Needs::Active) => (format!("no recorded verify made {check} on {host}"), " --active"),
+                Some(Needs::Job) => {
+                    (format!("no recorded verify made {check} on {host}"), " --through LAUNCHER")
+                }
+                Some(Needs::Idle | Needs::Load | Needs::Delta | Needs::Fleet) | None => {
+                    (format!("no recorded verify has looked at {host}"), "")
+                }
+            };
+            Err(Exit::new(exit::USAGE, message).hint(format!("provision verify {inventory}{option}")).into())
         }
     }
 }

@@ -3,6 +3,7 @@
 use anyhow::Context as _;
 use serde_json::{Map, Value as Json, json};
 
+use super::verify;
 use crate::checks::{self, Learned};
 use crate::cli::args::{LearnArgs, Reports, Target};
 use crate::cli::load::{load, reachable, some_online};
@@ -24,12 +25,14 @@ use crate::settings::Settings;
 pub(crate) async fn run(settings: &Settings, args: LearnArgs) -> anyhow::Result<u8> {
     let mut target = Target::of(args.inventory.clone(), Vec::new());
     (target.hosts, target.lab) = (Some(args.host.clone()), args.lab);
-    let project = reachable(settings, &target, load(settings, &target)?)?;
+    let mut project = reachable(settings, &target, load(settings, &target)?)?;
     some_online(&project, false)?;
     let names: Vec<String> = project.online().map(|host| host.name.clone()).collect();
     let [name] = names.as_slice() else {
         return Err(Exit::new(exit::USAGE, format!("{} is more than one host", args.host)).into());
     };
+    // The loader is asked in the login of who starts jobs, as for verify.
+    verify::name_starters(&mut project);
     let launch = Launch { queries: checks::queries(), ..Launch::new("expect", Mode::Gather) };
     let mut learned = None;
     let (_, code) = launched(settings, project, &args.connect, &Reports::default(), launch, |report, _| {
@@ -56,11 +59,14 @@ fn text(host: &str, learned: &Learned, settings: &Settings) -> anyhow::Result<St
         "# As {host} was on {}. Read it, and put it under the group of the hosts that are to be like it.\n",
         settings.today
     );
-    let block =
-        yaml::to_string(&json!({ "expect": learned.to_json() })).context("cannot be written as YAML")?;
-    text.push_str(&block);
+    if learned.values.is_empty() {
+        text = format!("# Nothing could be taken from {host}.\n");
+    } else {
+        let block = json!({ "expect": learned.to_json() });
+        text.push_str(&yaml::to_string(&block).context("cannot be written as YAML")?);
+    }
     if !learned.left_out.is_empty() {
-        text.push_str("# Not taken, since it would not hold there:\n");
+        text.push_str("# Not taken:\n");
     }
     for (key, why) in &learned.left_out {
         put!(text, "#   {key}: {}\n", why.replace('\n', " "));

@@ -12,7 +12,7 @@ use super::plan::next;
 use crate::active::{self, Fleet};
 use crate::checks::{self, Acknowledgements, Baseline, Baselines, JobView};
 use crate::cli::args::{Carrier, Connect, Engine, Reports, Target, ThisMachine, VerifyArgs};
-use crate::cli::on_hosts::Stopped;
+use crate::cli::on_hosts::{self, Stopped};
 use crate::cli::run::launched;
 use crate::cli::{slurm_job, this_machine};
 use crate::engine::{self, Mode, Session};
@@ -133,7 +133,7 @@ async fn between_hosts(
     let transport = launch::open_transport(settings, &project.cluster, &only, secrets, parallel).await?;
     let say = teller(settings, "    Active");
     let mut signals = Signals::new().map_err(|error| Exit::caused("cannot take signals", error))?;
-    let stopped = |code| Exit::new(code, "stopped: the tests between hosts are ended there");
+    let stopped = |code| Exit::new(code, "stopped before hosts were tested with each other");
     let opened = tokio::select! {
         opened = Fleet::open(transport.as_ref(), &hosts, secrets, parallel) => Ok(opened),
         code = signals.any() => Err(stopped(code)),
@@ -145,8 +145,8 @@ async fn between_hosts(
                 Ok(traffic)
             }
             code = signals.any() => {
-                fleet.stop().await;
-                Err(stopped(code))
+                let left = on_hosts::stop(fleet.stop(), &mut signals).await;
+                Err(Exit::new(code, format!("stopped: the tests between hosts are ended{left}")))
             }
         },
         Err(stopped) => Err(stopped),
@@ -231,7 +231,12 @@ pub(super) async fn once(
     };
     let cluster = settings.cluster_dir(&project.cluster);
     let counters = cluster.join(file);
-    let known: Acknowledgements = journal::read_state(&cluster.join(acknowledge::FILE));
+    // Hosts of a lab have the names of others, and faults of their own.
+    let known: Acknowledgements = if target.lab {
+        Acknowledgements::default()
+    } else {
+        journal::read_state(&cluster.join(acknowledge::FILE))
+    };
     let (finished, code) = launched(settings, project, connect, reports, launch, |report, emitter| {
         let mut codes = Vec::new();
         if by_nodes {

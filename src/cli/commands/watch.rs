@@ -14,6 +14,7 @@ use tokio::time::Instant;
 use super::verify::{self, Kept, Look};
 use crate::cli::args::{Connect, Reports, ThisMachine, WatchArgs};
 use crate::cli::load;
+use crate::cli::settings::today;
 use crate::events::now;
 use crate::exit::Exit;
 use crate::inventory::{Watch, Webhook};
@@ -277,6 +278,8 @@ impl Watcher<'_> {
             say(CHANGE, "Skipped", &format!("this round: run {run} works on the cluster"));
             return Ok(Made::Done);
         }
+        // It goes on for months, and what somebody acknowledged ends on a day.
+        self.settings.today = today();
         let before = journal::last_run(&self.directory);
         let connect = Connect { parallel: self.args.parallel, ask_become_pass: false, allow_unreachable: 0 };
         let made = verify::once(

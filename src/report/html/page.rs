@@ -50,7 +50,9 @@ pub fn page(record: &Record) -> Result<String, tera::Error> {
     context.insert("lost", &lost(record));
     context.insert("findings", &found.iter().map(|it| finding(it, &mut budget)).collect::<Vec<_>>());
     context.insert("outliers", &outliers.iter().map(|it| finding(it, &mut budget)).collect::<Vec<_>>());
-    let known: Vec<Json> = acknowledged(record)
+    let known = acknowledged(record);
+    let more = known.len().saturating_sub(ROWS) as u64;
+    let known: Vec<Json> = known
         .into_iter()
         .take(ROWS)
         .map(|(known, check, hosts)| {
@@ -66,6 +68,7 @@ pub fn page(record: &Record) -> Result<String, tera::Error> {
             })
         })
         .collect();
+    context.insert("acknowledged_more", &(more > 0).then(|| count(more, "other finding")));
     context.insert("acknowledged", &known);
     context.insert("pairs", &pairs::data(&record.pairs, &mut budget));
     context.insert("tasks", &tasks);

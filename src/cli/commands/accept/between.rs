@@ -12,11 +12,11 @@ use crate::accept::record::{Finding, Stage};
 use crate::active::{self, Fleet, Grown, Meeting, Trial};
 use crate::cli::commands::verify;
 use crate::cli::load::{load_quietly, reachable};
-use crate::cli::on_hosts::Stopped;
+use crate::cli::on_hosts::{self, Stopped};
 use crate::cli::parts::parts_of;
 use crate::hostlist::fold;
 use crate::inventory::Host;
-use crate::launch;
+use crate::launch::{self, Signals};
 use crate::project::Project;
 use crate::report::output;
 use crate::report::screen::Verbosity;
@@ -39,8 +39,9 @@ impl Logins {
     }
 
     /// Ends the tests that are under way, and closes the logins.
-    pub(super) async fn stop(&self) {
-        self.fleet.stop().await;
+    pub(super) async fn stop(&self, signals: &mut Signals) {
+        let left = on_hosts::stop(self.fleet.stop(), signals).await;
+        output::say(&format!("stopped: the tests are ended{left}"));
         self.transport.close().await;
     }
 
@@ -158,7 +159,7 @@ impl Run<'_> {
         let tested = tokio::select! {
             tested = tested(settings, fleet, &entrants, &mut tour, &past) => tested,
             code = self.signals.any() => {
-                logins.stop().await;
+                logins.stop(&mut self.signals).await;
                 return Ok(Err(Stopped(code)));
             }
         };
@@ -168,17 +169,14 @@ impl Run<'_> {
             .iter()
             .enumerate()
             .filter(|(place, host)| {
-                !host.ports.is_empty() && !unmet.get(place).is_some_and(|(_, is_all)| *is_all)
+                !host.ports.is_empty() && !unmet.get(place).is_some_and(|unmet| unmet.is_all)
             })
             .map(|(_, host)| host.placed.host.as_str())
             .collect();
-        for (place, (rails, is_all)) in &unmet {
+        for (place, unmet) in &unmet {
             let Some(name) = entrants.get(*place).map(|host| &host.placed.host) else { continue };
-            let text = format!(
-                "{} was tested with nobody: no other host has a device of that name",
-                rails.join(", ")
-            );
-            if *is_all {
+            let text = unmet.text();
+            if unmet.is_all {
                 self.assembly.untested(Stage::Pairs, name, &text);
             } else {
                 self.assembly.note(format!("pairs: {name}: {text}"));

@@ -43,10 +43,13 @@ impl Run<'_> {
                 self.assembly.untested(stage, name, &format!("it can reduce with nobody: {why}"));
             }
         }
+        let mut passed_over: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for (place, why) in &reducers.passed_over {
-            if let Some(name) = names.get(*place) {
-                self.assembly.note(format!("collectives: the GPUs of {name} are not reduced: {why}"));
-            }
+            passed_over.entry(why).or_default().extend(names.get(*place).map(String::as_str));
+        }
+        for (why, hosts) in passed_over {
+            let hosts = fold(hosts);
+            self.assembly.note(format!("collectives: the GPUs of {hosts} are not reduced: {why}"));
         }
         let hosts: Vec<Placed> = reducers
             .programs
@@ -66,7 +69,7 @@ impl Run<'_> {
         let rails = tokio::select! {
             rails = reduced(settings, fleet, &reducers, &places, &mut groups) => rails,
             code = self.signals.any() => {
-                logins.stop().await;
+                logins.stop(&mut self.signals).await;
                 return Ok(Err(Stopped(code)));
             }
         };
