@@ -14,7 +14,7 @@ use crate::facts::base::memory::Memory;
 use crate::facts::nvidia::Gpu;
 use crate::inventory::Expect;
 
-/// What a host has, as expectations.
+/// Expectations as a host fulfils them.
 #[derive(Debug, Clone, Default)]
 pub struct Learned {
     /// Values by section and key: `gpu.count`.

@@ -45,7 +45,7 @@ pub struct Unmet {
 }
 
 impl Unmet {
-    /// What is said of them.
+    /// The sentence that names them, with the reason.
     pub fn text(&self) -> String {
         let why = if self.is_shared {
             "the rounds brought it together with no host that answers and has such a device"

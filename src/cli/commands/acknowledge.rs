@@ -116,7 +116,7 @@ fn config(message: &str) -> anyhow::Error {
     Exit::new(exit::CONFIG, message).into()
 }
 
-/// What was acknowledged so far. A file that is not understood is not written over.
+/// Reads the acknowledgements so far. A file that is not understood is not written over.
 fn read(file: &Utf8Path) -> anyhow::Result<Acknowledgements> {
     let bytes = match std::fs::read(file) {
         Ok(bytes) => bytes,
